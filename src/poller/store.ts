@@ -1,6 +1,13 @@
 import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import { CodeLabels } from '../metrics/exposition/code-labels.ts';
-import type { Family, FamilySpec, Sample, Samples } from '../metrics/catalogue/family.ts';
+import {
+  columnByLabel,
+  columnOf,
+  type Column,
+  type Family,
+  type FamilySpec,
+  type Samples,
+} from '../metrics/catalogue/family.ts';
 import { familiesOf, LABEL_GROUP_NAMES, labelGroup, type LabelGroupName } from '../listing/label-groups.ts';
 import type { Rows } from '../listing/rows.ts';
 import {
@@ -96,7 +103,7 @@ export class Store {
       const getSamples = SAMPLES_BY_FAMILY.get(spec) ?? (() => undefined);
       return states.flatMap((state) => {
         const samples = getSamples(state, nowMs);
-        return samples === undefined ? [] : [this.#labels.addLabels({ spec, samples }, state.serviceCode)];
+        return samples === undefined ? [] : [this.#labels.label({ spec, samples }, state.serviceCode)];
       });
     });
   }
@@ -106,8 +113,8 @@ export class Store {
 type SampleGetter = (state: CodeState, nowMs: number) => Samples | undefined;
 
 const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilySpec, SampleGetter>([
-  [CATALOGUE.up, ({ serviceCode, isUp }) => toSamples(serviceCode, isUp === undefined ? isUp : Number(isUp))],
-  [CATALOGUE.ret, ({ serviceCode, ret }) => toSamples(serviceCode, ret)],
+  [CATALOGUE.up, ({ isUp }) => columnOf(isUp === undefined ? isUp : Number(isUp))],
+  [CATALOGUE.ret, ({ ret }) => columnOf(ret)],
   ...LABEL_GROUP_NAMES.flatMap((group) =>
     familiesOf(group).map((family): [FamilySpec, SampleGetter] => [
       CATALOGUE[family],
@@ -115,20 +122,17 @@ const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilyS
     ]),
   ),
   [CATALOGUE.taskLifetime, ({ snapshot, restored }) => (snapshot ?? restored)?.lifetimes],
-  [CATALOGUE.expectedTasks, ({ serviceCode, expectation }) => toSamples(serviceCode, expectation?.tasks)],
+  [CATALOGUE.expectedTasks, ({ expectation }) => columnOf(expectation?.tasks)],
   [
     CATALOGUE.expectedTaskUp,
-    (state, nowMs) => toExpectedSamples(state, nowMs, ({ condition }) => (condition === 'up' ? 1 : 0)),
+    (state, nowMs) => toExpected(state, nowMs, ({ condition }) => (condition === 'up' ? 1 : 0)),
   ],
-  [
-    CATALOGUE.expectedTaskOutputs,
-    (state, nowMs) => toExpectedSamples(state, nowMs, ({ outputs }) => outputs),
-  ],
+  [CATALOGUE.expectedTaskOutputs, (state, nowMs) => toExpected(state, nowMs, ({ outputs }) => outputs)],
   [
     CATALOGUE.expectedTaskMinInputRate,
-    (state) => toMinimumSamples(state, ({ inputBytesPerSecond }) => inputBytesPerSecond),
+    (state) => toMinima(state, ({ inputBytesPerSecond }) => inputBytesPerSecond),
   ],
-  [CATALOGUE.expectedTaskMinOutputs, (state) => toMinimumSamples(state, ({ outputs }) => outputs)],
+  [CATALOGUE.expectedTaskMinOutputs, (state) => toMinima(state, ({ outputs }) => outputs)],
 ]);
 
 /** What describes the last listing disappears with it; counters stay, but those of single tasks. */
@@ -137,8 +141,8 @@ function toColumn(
   group: LabelGroupName,
   family: string,
   nowMs: number,
-): Samples | undefined {
-  const { serviceCode, snapshot, restored } = state;
+): Column | undefined {
+  const { snapshot, restored } = state;
   const { of, families } = labelGroup(group);
   const isKept = families[family]?.type === 'counter' && of !== 'single_task';
   if (!isKept && isStale(state, nowMs)) return undefined;
@@ -147,33 +151,25 @@ function toColumn(
   )?.rows;
   const rows = all?.[group];
   const numbers = rows?.columns[family];
-  return rows && numbers && { serviceCode, labelSets: rows.labelSets, numbers };
+  return rows && numbers && { labelSets: rows.labelSets, numbers };
 }
 
-function toSamples(serviceCode: string, value: number | undefined): readonly Sample[] | undefined {
-  return value === undefined ? undefined : [{ labels: [serviceCode], value }];
-}
-
-/** A sample for each expected name that has the minimum, whatever the polls do. */
-function toMinimumSamples(
-  { serviceCode, expectation }: CodeState,
+/** A number for each expected name that has the minimum, whatever the polls do. */
+function toMinima(
+  { expectation }: CodeState,
   getValue: (minima: ExpectedMinima) => number | undefined,
-): readonly Sample[] {
-  return (expectation?.minima ?? []).flatMap((minima) => {
-    const value = getValue(minima);
-    return value === undefined ? [] : [{ labels: [serviceCode, minima.name], value }];
-  });
+): Column {
+  const minima = expectation?.minima ?? [];
+  return columnByLabel(minima.map((of) => [of.name, getValue(of) ?? Number.NaN]));
 }
 
-/** A sample for each expected name that has a value. */
-function toExpectedSamples(
+/** A number for each expected name that has one. */
+function toExpected(
   state: CodeState,
   nowMs: number,
   getValue: (task: ExpectedTask) => number | undefined,
-): readonly Sample[] {
+): Column {
   const recent = isStale(state, nowMs) ? undefined : state.snapshot?.expectedTasks;
-  return listExpectedTasks(state.expectation, recent).flatMap((task) => {
-    const value = getValue(task);
-    return value === undefined ? [] : [{ labels: [state.serviceCode, task.name], value }];
-  });
+  const tasks = listExpectedTasks(state.expectation, recent);
+  return columnByLabel(tasks.map((task) => [task.name, getValue(task) ?? Number.NaN]));
 }

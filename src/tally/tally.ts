@@ -167,7 +167,7 @@ export class Tally {
     const taskRows = this.#details?.collect(this.#ledger);
     return {
       rows: Object.assign(rows, taskRows && this.#reuse(taskRows)),
-      lifetimes: [this.#ledger.lifetimes.toSample([this.serviceCode])],
+      lifetimes: [this.#ledger.lifetimes.toSample([])],
     };
   }
 

@@ -3,7 +3,12 @@ import type { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { countSeries, type CollectedFamilies } from '../metrics/exposition/exposition.ts';
-import type { Family, FamilySelection, StaticLabels } from '../metrics/catalogue/family.ts';
+import {
+  columnOf,
+  type Family,
+  type FamilySelection,
+  type StaticLabels,
+} from '../metrics/catalogue/family.ts';
 import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
@@ -185,7 +190,7 @@ function findUnwritten(store: Store, lastWriteMs: number): number | undefined {
 
 /** The count includes the series that carries it. */
 function createSeriesFamily(otherSeriesCount: number): Family {
-  return { spec: CATALOGUE.series, samples: [{ labels: [], value: otherSeriesCount + 1 }] };
+  return { spec: CATALOGUE.series, samples: columnOf(otherSeriesCount + 1) };
 }
 
 function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {

@@ -1,6 +1,6 @@
 import type { Listing } from '../../src/listing/listing.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
-import type { HistogramSample, PlainSample, Sample } from '../../src/metrics/catalogue/family.ts';
+import type { HistogramSample } from '../../src/metrics/catalogue/family.ts';
 import {
   familiesOf,
   LABEL_GROUP_NAMES,
@@ -13,6 +13,7 @@ import type { StateRecord } from '../../src/tally/tally-state.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
 import type { TaskRecord, UserRecord } from './listing-records.ts';
 import { RecordListing } from './record-listing.ts';
+import type { PlainSample, Sample } from './samples.ts';
 
 /** Wall-clock time of the first listing of a run. */
 export const START_MS = Date.UTC(2026, 0, 1);

@@ -15,33 +15,34 @@ export interface FamilySpec {
   readonly buckets?: readonly number[];
 }
 
-/** Sample of a gauge, counter or info. */
-export interface PlainSample {
-  /** Label values, in the order of the family's `labels`. */
-  readonly labels: readonly string[];
-  readonly value: number;
-}
-
-/** Sample of a histogram. */
-export interface HistogramSample {
-  readonly labels: readonly string[];
-  /** Cumulative counts: one for each bound of the spec, then one for `+Inf`. */
-  readonly buckets: readonly number[];
-  readonly sum: number;
-}
-
-export type Sample = PlainSample | HistogramSample;
-
-/** The samples of a family of one service code: a column of rows. Immutable once published. */
-export interface ColumnSamples {
-  readonly serviceCode: string;
-  /** Without `service_code`, which is the first label of the family. */
+/** The numbers of a gauge, a counter or an info: a column of rows. Immutable once published. */
+export interface Column {
   readonly labelSets: readonly LabelSet[];
   /** One for each label set; NaN is no sample. */
   readonly numbers: readonly number[];
 }
 
-export type Samples = readonly Sample[] | ColumnSamples;
+export const NO_NUMBERS: Column = { labelSets: [], numbers: [] };
+
+/** A number without labels; no sample if it is unknown. */
+export function columnOf(number: number = Number.NaN): Column {
+  return { labelSets: [[]], numbers: [number] };
+}
+
+/** Numbers by their only label. */
+export function columnByLabel(entries: readonly (readonly [label: string, number: number])[]): Column {
+  return { labelSets: entries.map(([label]) => [label]), numbers: entries.map(([, number]) => number) };
+}
+
+/** Sample of a histogram. */
+export interface HistogramSample {
+  readonly labels: LabelSet;
+  /** Cumulative counts: one for each bound of the spec, then one for `+Inf`. */
+  readonly buckets: readonly number[];
+  readonly sum: number;
+}
+
+export type Samples = Column | readonly HistogramSample[];
 
 /**
  * Labels that the configuration adds to every series of a service code, name to value, in order of
@@ -55,6 +56,8 @@ export const NO_STATIC_LABELS: StaticLabels = Object.freeze({});
 export interface Family {
   readonly spec: FamilySpec;
   readonly samples: Samples;
+  /** The service code of all samples: the first label of the family, which their label sets lack. */
+  readonly serviceCode?: string;
   /** Added to each sample after the family's own labels. */
   readonly staticLabels?: StaticLabels;
 }

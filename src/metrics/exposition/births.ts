@@ -8,16 +8,16 @@ import { joinLabels, type LabelSet } from '../../listing/label-values.ts';
 import type { Rows } from '../../listing/rows.ts';
 import type { CodeState } from '../../poller/store.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
-import type { PlainSample, Samples } from '../catalogue/family.ts';
+import type { Column, Samples } from '../catalogue/family.ts';
 
 /** A service code of which a scrape exposes counters. */
 export interface ExposedCode {
   /** Its history stands for the code: it comes and goes with it. */
-  readonly state: Pick<CodeState, 'serviceCode' | 'history' | 'snapshot' | 'restored'>;
+  readonly state: Pick<CodeState, 'history' | 'snapshot' | 'restored'>;
   /** Whether the families of the last listing are hidden, those of tasks included. */
   readonly isStale: boolean;
-  /** A reason stays, and new ones come last. */
-  readonly skippedPolls: readonly PlainSample[];
+  /** By reason. A reason stays, and new ones come last. */
+  readonly skippedPolls: Column;
 }
 
 const COUNTER_GROUPS = LABEL_GROUP_NAMES.filter((group) => countersOf(group).length > 0);
@@ -35,8 +35,8 @@ interface Answered {
   readonly skipReasons: number;
 }
 
-/** The samples that a scrape gets, by those with totals: by {@link toKey}. */
-type Replacements = ReadonlyMap<object, Samples>;
+/** The columns that a scrape gets, by those with totals: by {@link toKey}. */
+type Replacements = ReadonlyMap<object, Column>;
 
 /** What is the same object as long as samples are the same. */
 export function toKey(samples: Samples): object {
@@ -55,14 +55,15 @@ export class Births {
 
   /** Finds the samples of which some are new, and puts 0 in the place of their totals. */
   findNewborn(codes: readonly ExposedCode[]): Replacements {
-    const newborn = new Map<object, Samples>();
+    const newborn = new Map<object, Column>();
     for (const { state, skippedPolls } of codes) {
       const { skipReasons } = this.#getAnswered(state);
-      if (skippedPolls.length > skipReasons)
-        newborn.set(
-          skippedPolls,
-          skippedPolls.map((sample, index) => (index < skipReasons ? sample : { ...sample, value: 0 })),
-        );
+      const { labelSets, numbers } = skippedPolls;
+      if (numbers.length > skipReasons)
+        newborn.set(numbers, {
+          labelSets,
+          numbers: numbers.map((total, row) => (row < skipReasons ? total : 0)),
+        });
       for (const [totals, exposed] of this.#findNewCounters(state)) newborn.set(totals, exposed);
     }
     return newborn;
@@ -77,7 +78,7 @@ export class Births {
       this.#answered.set(history, {
         atMs: isLater ? snapshot.at.monotonicMs : before.atMs,
         labelSets: isLater ? listAnswered(snapshot, isStale, before) : before.labelSets,
-        skipReasons: Math.max(before.skipReasons, skippedPolls.length),
+        skipReasons: Math.max(before.skipReasons, skippedPolls.numbers.length),
       });
     }
   }
@@ -91,12 +92,12 @@ export class Births {
   }
 
   #findNewCounters(state: ExposedCode['state']): Replacements {
-    const { serviceCode, snapshot } = state;
+    const { snapshot } = state;
     if (snapshot === undefined) return new Map();
     const found = this.#newborn.get(snapshot);
     if (found !== undefined) return found;
     const { labelSets } = this.#getAnswered(state);
-    const newborn = new Map<object, Samples>();
+    const newborn = new Map<object, Column>();
     for (const [index, group] of COUNTER_GROUPS.entries()) {
       const rows: Rows | undefined = snapshot.rows[group];
       const answered = labelSets[index] ?? [];
@@ -106,7 +107,7 @@ export class Births {
       for (const counter of countersOf(group)) {
         const totals = rows.columns[counter] ?? [];
         const numbers = totals.map((total, row) => (isKnown[row] === true ? total : 0));
-        newborn.set(totals, { serviceCode, labelSets: rows.labelSets, numbers });
+        newborn.set(totals, { labelSets: rows.labelSets, numbers });
       }
     }
     this.#newborn.set(snapshot, newborn);

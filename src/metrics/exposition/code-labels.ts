@@ -36,10 +36,9 @@ export class CodeLabels {
     }
   }
 
-  /** Adds labels to a family whose samples all have the same service code. */
-  addLabels(family: Family, serviceCode: string): Family {
-    const staticLabels = this.#byCode.get(serviceCode);
-    return staticLabels === undefined ? family : { ...family, staticLabels };
+  /** Labels the samples of a family of a service code. */
+  label({ spec, samples }: Family, serviceCode: string): Family {
+    return { spec, samples, serviceCode, staticLabels: this.get(serviceCode) };
   }
 }
 

@@ -3,7 +3,7 @@ import { POLL_ERROR_REASONS, type PollErrorReason } from '../../upstream/errors.
 import type { RequestObserver, ResponseHead } from '../../upstream/request-observer.ts';
 import { certainOffsetMs } from '../../upstream/response-headers.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';
-import type { Family, FamilySpec, PlainSample } from '../catalogue/family.ts';
+import type { Column, Family, FamilySpec } from '../catalogue/family.ts';
 import type { Histogram } from '../catalogue/histogram.ts';
 import { MetricSet } from './metric-set.ts';
 
@@ -31,20 +31,18 @@ const FAMILIES: readonly FamilySpec[] = [
  * polls, which appears with the first one. After the code is untracked, calls have no visible effect.
  */
 export class CodeMetrics implements RequestObserver {
-  readonly #serviceCode: string;
   readonly #clock: Clock;
   readonly #metrics = new MetricSet(FAMILIES);
   /** Of all service codes. */
   readonly #pollDurations: Histogram;
   #pendingResponse: ResponseHead | undefined;
 
-  constructor(serviceCode: string, clock: Clock, pollDurations: Histogram) {
-    this.#serviceCode = serviceCode;
+  constructor(clock: Clock, pollDurations: Histogram) {
     this.#clock = clock;
     this.#pollDurations = pollDurations;
     for (const counter of [CATALOGUE.polls, CATALOGUE.pollsAborted, CATALOGUE.receivedBytes])
-      this.#set(counter, 0);
-    for (const reason of POLL_ERROR_REASONS) this.#metrics.set(CATALOGUE.pollErrors, 0, serviceCode, reason);
+      this.#metrics.set(counter, 0);
+    for (const reason of POLL_ERROR_REASONS) this.#metrics.set(CATALOGUE.pollErrors, 0, reason);
   }
 
   /** The families in the order of the catalogue, the same for every service code. */
@@ -52,40 +50,40 @@ export class CodeMetrics implements RequestObserver {
     return this.#metrics.families;
   }
 
-  /** The samples of skipped polls. */
-  get skippedPolls(): readonly PlainSample[] {
+  /** Skipped polls by reason. */
+  get skippedPolls(): Column {
     return this.#metrics.get(CATALOGUE.pollsSkipped);
   }
 
   setIntervalMs(intervalMs: number): void {
-    this.#set(CATALOGUE.pollInterval, intervalMs / 1000);
+    this.#metrics.set(CATALOGUE.pollInterval, intervalMs / 1000);
   }
 
   recordStart(): void {
-    this.#metrics.add(CATALOGUE.polls, 1, this.#serviceCode);
+    this.#metrics.add(CATALOGUE.polls, 1);
   }
 
   recordSuccess(durationSeconds: number): void {
     this.#recordEnd(durationSeconds);
-    this.#set(CATALOGUE.lastSuccess, this.#clock.now() / 1000);
+    this.#metrics.set(CATALOGUE.lastSuccess, this.#clock.now() / 1000);
   }
 
   recordFailure(reason: PollErrorReason, durationSeconds: number): void {
     this.#recordEnd(durationSeconds);
-    this.#metrics.add(CATALOGUE.pollErrors, 1, this.#serviceCode, reason);
+    this.#metrics.add(CATALOGUE.pollErrors, 1, reason);
   }
 
   recordSkip(reason: SkipReason): void {
-    this.#metrics.add(CATALOGUE.pollsSkipped, 1, this.#serviceCode, reason);
+    this.#metrics.add(CATALOGUE.pollsSkipped, 1, reason);
   }
 
   recordAbort(): void {
-    this.#metrics.add(CATALOGUE.pollsAborted, 1, this.#serviceCode);
+    this.#metrics.add(CATALOGUE.pollsAborted, 1);
   }
 
   /** Sets the size of the last decompressed body. */
   setResponseBytes(bytes: number): void {
-    this.#set(CATALOGUE.responseBytes, bytes);
+    this.#metrics.set(CATALOGUE.responseBytes, bytes);
   }
 
   onResponse(response: ResponseHead): void {
@@ -93,21 +91,20 @@ export class CodeMetrics implements RequestObserver {
   }
 
   onBodyBytes(bytes: number): void {
-    this.#metrics.add(CATALOGUE.receivedBytes, bytes, this.#serviceCode);
-  }
-
-  #set(spec: FamilySpec, value: number | undefined): void {
-    this.#metrics.set(spec, value, this.#serviceCode);
+    this.#metrics.add(CATALOGUE.receivedBytes, bytes);
   }
 
   #recordEnd(durationSeconds: number): void {
     const { status, clockOffset, certificateNotAfterMs } = this.#pendingResponse ?? {};
     this.#pendingResponse = undefined;
     this.#pollDurations.observe(durationSeconds);
-    this.#set(CATALOGUE.lastPollDuration, durationSeconds);
-    this.#set(CATALOGUE.lastPoll, this.#clock.now() / 1000);
-    this.#set(CATALOGUE.httpStatus, status);
-    this.#set(CATALOGUE.clockOffset, clockOffset && certainOffsetMs(clockOffset) / 1000);
-    this.#set(CATALOGUE.upstreamCertificateNotAfter, certificateNotAfterMs && certificateNotAfterMs / 1000);
+    this.#metrics.set(CATALOGUE.lastPollDuration, durationSeconds);
+    this.#metrics.set(CATALOGUE.lastPoll, this.#clock.now() / 1000);
+    this.#metrics.set(CATALOGUE.httpStatus, status);
+    this.#metrics.set(CATALOGUE.clockOffset, clockOffset && certainOffsetMs(clockOffset) / 1000);
+    this.#metrics.set(
+      CATALOGUE.upstreamCertificateNotAfter,
+      certificateNotAfterMs && certificateNotAfterMs / 1000,
+    );
   }
 }

@@ -6,7 +6,15 @@ import type { AccountBudget } from '../../tally/account-budget.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';
 import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics } from './code-metrics.ts';
-import type { Family, FamilySelection, FamilySpec, PlainSample } from '../catalogue/family.ts';
+import {
+  columnByLabel,
+  columnOf,
+  NO_NUMBERS,
+  type Column,
+  type Family,
+  type FamilySelection,
+  type FamilySpec,
+} from '../catalogue/family.ts';
 import { Histogram } from '../catalogue/histogram.ts';
 import { DefaultMetrics } from './prom-client-adapter.ts';
 import { createWebMetrics } from './web-metrics.ts';
@@ -81,8 +89,7 @@ export class ExporterMetrics implements Disposable {
 
   /** Creates the series of a service code, counters at 0. If it has some, only updates its poll interval. */
   track(serviceCode: string, intervalMs: number): CodeMetrics {
-    const metrics =
-      this.#codeMetrics.get(serviceCode) ?? new CodeMetrics(serviceCode, this.#clock, this.#pollDurations);
+    const metrics = this.#codeMetrics.get(serviceCode) ?? new CodeMetrics(this.#clock, this.#pollDurations);
     this.#codeMetrics.set(serviceCode, metrics);
     metrics.setIntervalMs(intervalMs);
     return metrics;
@@ -122,9 +129,9 @@ export class ExporterMetrics implements Disposable {
     ];
   }
 
-  /** The samples of the skipped polls of a service code. */
-  getSkippedPolls(serviceCode: string): readonly PlainSample[] {
-    return this.#codeMetrics.get(serviceCode)?.skippedPolls ?? [];
+  /** The skipped polls of a service code by reason. */
+  getSkippedPolls(serviceCode: string): Column {
+    return this.#codeMetrics.get(serviceCode)?.skippedPolls ?? NO_NUMBERS;
   }
 
   [Symbol.dispose](): void {
@@ -147,28 +154,19 @@ export class ExporterMetrics implements Disposable {
       createFamily(CATALOGUE.shards, shard.count),
       createFamily(CATALOGUE.shardIndex, shard.index),
       createFamily(CATALOGUE.serviceCodes, this.#codeMetrics.size),
-      createFamily(CATALOGUE.buildInfo, 1, version, revision, nodeVersion),
+      {
+        spec: CATALOGUE.buildInfo,
+        samples: { labelSets: [[version, revision, nodeVersion]], numbers: [1] },
+      },
       createFamily(CATALOGUE.pendingResponseBytes, decodingBudget?.usedBytes ?? 0),
       createFamily(CATALOGUE.pendingResponseLimit, decodingBudget?.limitBytes ?? 0),
-      {
-        spec: CATALOGUE.accounts,
-        samples: Object.entries(accountBudget?.counts ?? {}).map(([name, value]) => ({
-          labels: [name],
-          value,
-        })),
-      },
+      { spec: CATALOGUE.accounts, samples: columnByLabel(Object.entries(accountBudget?.counts ?? {})) },
       createFamily(CATALOGUE.accountsLimit, accountBudget?.maxAccounts),
       createFamily(CATALOGUE.logLinesDropped, log?.droppedLines ?? 0),
       createFamily(CATALOGUE.memoryLimit, MEMORY_LIMIT_BYTES),
       createFamily(CATALOGUE.configLastReloadSuccessful, lastFailureMs === undefined ? 1 : 0),
       createFamily(CATALOGUE.configLastReloadSuccess, lastSuccessMs / 1000),
-      {
-        spec: CATALOGUE.codeFileValid,
-        samples: this.#codeFiles.map(({ name, problems }) => ({
-          labels: [name],
-          value: problems.length === 0 ? 1 : 0,
-        })),
-      },
+      { spec: CATALOGUE.codeFileValid, samples: columnByLabel(this.#codeFiles.map(toValidity)) },
       createFamily(CATALOGUE.stateWriteErrors, state?.writeErrors),
       createFamily(CATALOGUE.stateDelayedPublications, state?.delayedPublications),
       createFamily(CATALOGUE.stateLastSuccess, state?.lastWriteMs && state.lastWriteMs / 1000),
@@ -184,13 +182,17 @@ export class ExporterMetrics implements Disposable {
 
   #collectCode(serviceCode: string): readonly Family[] {
     const families = this.#codeMetrics.get(serviceCode)?.families ?? [];
-    return families.map((family) => this.#labels.addLabels(family, serviceCode));
+    return families.map((family) => this.#labels.label(family, serviceCode));
   }
 }
 
-/** Creates a family of one series, or of none if the value is unknown. */
-function createFamily(spec: FamilySpec, value: number | undefined, ...labels: readonly string[]): Family {
-  return { spec, samples: value === undefined ? [] : [{ labels, value }] };
+/** Creates a family without labels. */
+function createFamily(spec: FamilySpec, value: number | undefined): Family {
+  return { spec, samples: columnOf(value) };
+}
+
+function toValidity({ name, problems }: CodeFileStatus): readonly [label: string, number: number] {
+  return [name, problems.length === 0 ? 1 : 0];
 }
 
 /** Returns a function that returns what `collect` returned, and calls it again after `maxAgeMs`. */

@@ -1,10 +1,5 @@
-import type {
-  ColumnSamples,
-  Family,
-  FamilySpec,
-  HistogramSample,
-  StaticLabels,
-} from '../catalogue/family.ts';
+import type { LabelSet } from '../../listing/label-values.ts';
+import type { Family, FamilySpec, HistogramSample, StaticLabels } from '../catalogue/family.ts';
 
 /** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
 export type ExpositionFormat = 'text' | 'openmetrics';
@@ -14,42 +9,34 @@ const TEXT_CHUNK_LENGTH = 16 * 1024;
 
 /** Renders the sample lines of a family, without its metadata. Lone surrogates become U+FFFD. */
 export function renderSamples(family: Family, format: ExpositionFormat): Buffer {
-  const { spec, samples, staticLabels = {} } = family;
-  const suffix = renderStaticPairs(staticLabels);
-  const prefixes = spec.labels.map((label, index) => `${index === 0 ? '' : '",'}${label}="`);
+  const { spec, samples } = family;
   const lines = new LineBuffer();
-  if ('labelSets' in samples) {
-    appendColumn(lines, spec, samples, prefixes, suffix);
-    return lines.toBuffer();
-  }
-  const bounds = formatBounds(spec, format);
-  for (const sample of samples) {
-    const pairs = joinPairs(renderLabelPairs(prefixes, sample.labels), suffix);
-    if ('buckets' in sample) lines.append(renderHistogramSample(spec, sample, pairs, bounds));
-    else lines.append(renderPlainSample(spec, sample.value, wrapInBraces(pairs)));
+  const renderLabels = createLabelRenderer(family);
+  if ('labelSets' in samples)
+    for (const [row, labels] of samples.labelSets.entries()) {
+      const number = samples.numbers[row] ?? Number.NaN;
+      if (Number.isNaN(number)) continue;
+      lines.append(`${spec.name}${wrapInBraces(renderLabels(labels))} ${formatSampleValue(number)}\n`);
+    }
+  else {
+    const bounds = formatBounds(spec, format);
+    for (const sample of samples)
+      lines.append(renderHistogramSample(spec, sample, renderLabels(sample.labels), bounds));
   }
   return lines.toBuffer();
 }
 
-/** Almost all samples are in columns of rows: each line takes as few steps as possible. */
-function appendColumn(
-  lines: LineBuffer,
-  spec: FamilySpec,
-  { serviceCode, labelSets, numbers }: ColumnSamples,
-  [codePrefix = '', ...prefixes]: readonly string[],
-  suffix: string,
-): void {
-  const start = `{${codePrefix}${escapeQuoted(serviceCode)}`;
-  const end = suffix === '' ? '"}' : `",${suffix}}`;
-  for (const [index, labelSet] of labelSets.entries()) {
-    const number = numbers[index] ?? Number.NaN;
-    if (Number.isNaN(number)) continue;
-    let labels = start;
-    // A label set can lack the last labels of its family.
-    for (let at = 0; at < labelSet.length; at += 1)
-      labels += `${prefixes[at]}${escapeQuoted(labelSet[at] ?? '')}`;
-    lines.append(renderPlainSample(spec, number, labels + end));
-  }
+/** Returns a function that renders the labels of a sample, which can lack the last ones of its family. */
+function createLabelRenderer({ spec, serviceCode, staticLabels = {} }: Family): (labels: LabelSet) => string {
+  // Each closes the value before it: `",name="`.
+  const prefixes = spec.labels.map((label, index) => `${index === 0 ? '' : '",'}${label}="`);
+  const start = serviceCode === undefined ? '' : `${prefixes.shift()}${escapeQuoted(serviceCode)}`;
+  const suffix = renderStaticPairs(staticLabels);
+  return (labels) => {
+    let text = start;
+    for (let at = 0; at < labels.length; at += 1) text += `${prefixes[at]}${escapeQuoted(labels[at] ?? '')}`;
+    return joinPairs(text === '' ? text : `${text}"`, suffix);
+  };
 }
 
 class LineBuffer {
@@ -89,10 +76,6 @@ export function renderMetadata(spec: FamilySpec, format: ExpositionFormat): stri
   return `# TYPE ${name} ${spec.type}\n${unitLine}# HELP ${name} ${escapeQuoted(spec.help)}\n`;
 }
 
-function renderPlainSample(spec: FamilySpec, value: number, labels: string): string {
-  return `${spec.name}${labels} ${formatSampleValue(value)}\n`;
-}
-
 function renderHistogramSample(
   { name }: FamilySpec,
   sample: HistogramSample,
@@ -111,15 +94,6 @@ function renderHistogramSample(
 /** Formats the values of `le`, without `+Inf`. Text 0.0.4 does not specify them: as in Go's client. */
 function formatBounds(spec: FamilySpec, format: ExpositionFormat): readonly string[] {
   return (spec.buckets ?? []).map(format === 'openmetrics' ? formatCanonicalFloat : formatSampleValue);
-}
-
-/** A prefix closes the previous value and opens the next one: `",name="`. */
-function renderLabelPairs(prefixes: readonly string[], values: readonly string[]): string {
-  let text = '';
-  for (let index = 0; index < prefixes.length; index += 1) {
-    text += prefixes[index] + escapeQuoted(values[index] ?? '');
-  }
-  return text === '' ? text : `${text}"`;
 }
 
 function renderStaticPairs(labels: StaticLabels): string {

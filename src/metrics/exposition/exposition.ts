@@ -138,7 +138,7 @@ export function countSeries(families: readonly Family[]): number {
   for (const { samples } of families) {
     if ('labelSets' in samples) for (const number of samples.numbers) count += Number.isNaN(number) ? 0 : 1;
     // A histogram has a series for each bucket, `_sum` and `_count`.
-    else for (const sample of samples) count += 'buckets' in sample ? sample.buckets.length + 2 : 1;
+    else for (const { buckets } of samples) count += buckets.length + 2;
   }
   return count;
 }

@@ -1,50 +1,46 @@
-import type { Family, FamilySpec, PlainSample } from '../catalogue/family.ts';
-
-const NO_SAMPLES: readonly PlainSample[] = [];
+import { internLabels, joinLabels, type LabelSet } from '../../listing/label-values.ts';
+import { NO_NUMBERS, type Column, type Family, type FamilySpec } from '../catalogue/family.ts';
 
 /**
- * Gauges, counters and infos of the exporter: a number for each label set, without the promises and label
- * hashes of prom-client. A label set exists from its first value on.
+ * Gauges, counters and infos of the exporter, without the promises and label hashes of prom-client. A label
+ * set exists from its first value on, and keeps its place.
  */
 export class MetricSet {
-  /** Arrays are replaced, not changed: a scrape renders only those that are new. */
-  readonly #samples: Map<FamilySpec, readonly PlainSample[]>;
+  /** Columns are replaced, not changed: a scrape renders only those that are new. */
+  readonly #columns: Map<FamilySpec, Column>;
 
   /** Takes the families in the order of the exposition. */
   constructor(specs: readonly FamilySpec[]) {
-    this.#samples = new Map(specs.map((spec) => [spec, NO_SAMPLES]));
+    this.#columns = new Map(specs.map((spec) => [spec, NO_NUMBERS]));
   }
 
-  /** Sets the value of a label set, or removes the label set with `undefined`. */
-  set(spec: FamilySpec, value: number | undefined, ...labels: readonly string[]): void {
-    this.#update(spec, labels, () => value);
+  /** Sets the value of a label set; `undefined` is no value. */
+  set(spec: FamilySpec, value: number | undefined, ...labels: LabelSet): void {
+    this.#update(spec, labels, () => value ?? Number.NaN);
   }
 
-  add(spec: FamilySpec, amount: number, ...labels: readonly string[]): void {
+  add(spec: FamilySpec, amount: number, ...labels: LabelSet): void {
     this.#update(spec, labels, (before = 0) => before + amount);
   }
 
-  #update(
-    spec: FamilySpec,
-    labels: readonly string[],
-    change: (before: number | undefined) => number | undefined,
-  ): void {
-    const samples = this.get(spec);
-    const found = samples.findIndex((sample) => sample.labels.every((label, at) => label === labels[at]));
-    const index = found < 0 ? samples.length : found;
-    const before = samples[index]?.value;
-    const value = change(before);
-    if (value === before) return;
-    const changed = value === undefined ? [] : [{ labels, value }];
-    this.#samples.set(spec, samples.toSpliced(index, 1, ...changed));
+  #update(spec: FamilySpec, labels: LabelSet, change: (before: number | undefined) => number): void {
+    const { labelSets, numbers } = this.get(spec);
+    const key = joinLabels(labels);
+    const found = labelSets.findIndex((known) => joinLabels(known) === key);
+    const row = found === -1 ? labelSets.length : found;
+    const number = change(numbers[row]);
+    if (Object.is(number, numbers[row])) return;
+    this.#columns.set(spec, {
+      labelSets: found === -1 ? [...labelSets, internLabels(labels)] : labelSets,
+      numbers: numbers.toSpliced(row, 1, number),
+    });
   }
 
-  /** The samples of a family: a label set keeps its place, and a new one comes last. */
-  get(spec: FamilySpec): readonly PlainSample[] {
-    return this.#samples.get(spec) ?? NO_SAMPLES;
+  get(spec: FamilySpec): Column {
+    return this.#columns.get(spec) ?? NO_NUMBERS;
   }
 
   get families(): readonly Family[] {
-    return Array.from(this.#samples, ([spec, samples]) => ({ spec, samples }));
+    return Array.from(this.#columns, ([spec, samples]) => ({ spec, samples }));
   }
 }

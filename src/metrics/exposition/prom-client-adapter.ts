@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Family, FamilySpec, FamilyType, HistogramSample, PlainSample } from '../catalogue/family.ts';
+import type { Family, FamilySpec, FamilyType, HistogramSample } from '../catalogue/family.ts';
 
 /** A metric in prom-client's JSON form. */
 export interface RegistryMetric {
@@ -87,11 +87,9 @@ function toFamily(spec: FamilySpec, values: readonly RegistryValue[]): Family {
     return { spec, samples };
   }
   const excess = EVENT_LOOP_LAG.test(spec.name) ? EVENT_LOOP_PRECISION_MS / 1000 : 0;
-  const samples = values.map(({ labels, value }): PlainSample => ({
-    labels: toValues(labels),
-    value: excess === 0 ? value : Math.max(0, value - excess),
-  }));
-  return { spec, samples };
+  const labelSets = values.map(({ labels }) => toValues(labels));
+  const numbers = values.map(({ value }) => (excess === 0 ? value : Math.max(0, value - excess)));
+  return { spec, samples: { labelSets, numbers } };
 }
 
 /** Groups series by sample: prom-client lists the buckets, the sum and the count of each in this order. */

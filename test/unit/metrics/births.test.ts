@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { columnByLabel, NO_NUMBERS } from '../../../src/metrics/catalogue/family.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import type { ExpositionFormat } from '../../../src/metrics/exposition/exposition-lines.ts';
 import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
@@ -15,7 +16,7 @@ class Scrapes {
   readonly run = new TallyRun({ perTask: true, maxLabelSets: 2 });
   readonly #exposition = new Exposition();
   readonly #store = new Store();
-  #skippedPolls: readonly { readonly labels: readonly string[]; readonly value: number }[] = [];
+  #skippedPolls = NO_NUMBERS;
 
   /** The service code is configured; its first listing is empty. */
   constructor() {
@@ -46,10 +47,7 @@ class Scrapes {
   }
 
   skipPolls(counts: Bytes): void {
-    this.#skippedPolls = Object.entries(counts).map(([reason, value]) => ({
-      labels: ['TESTING', reason],
-      value,
-    }));
+    this.#skippedPolls = columnByLabel(Object.entries(counts));
   }
 
   /** Begins a scrape. Returns input bytes by server and task, and skipped polls by reason. */
@@ -58,7 +56,7 @@ class Scrapes {
     const listed = states[0]?.snapshot?.at.monotonicMs ?? 0;
     const families = [
       ...this.#store.collectFamilies(isStale ? listed + 1001 : listed),
-      { spec: CATALOGUE.pollsSkipped, samples: this.#skippedPolls },
+      { spec: CATALOGUE.pollsSkipped, samples: this.#skippedPolls, serviceCode: 'TESTING' },
     ];
     const codes = states.map((state) => ({ state, isStale, skippedPolls: this.#skippedPolls }));
     const { body, answered } = this.#exposition.render('everything', { families, codes }, format);

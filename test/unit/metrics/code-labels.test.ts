@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { CodeLabels } from '../../../src/metrics/exposition/code-labels.ts';
-import type { Family } from '../../../src/metrics/catalogue/family.ts';
+import { columnOf, type Family } from '../../../src/metrics/catalogue/family.ts';
 
 const code = (serviceCode: string, labels: Readonly<Record<string, string>> = {}) => ({
   serviceCode,
@@ -35,10 +35,11 @@ test('a removed code has no labels', () => {
   assert.deepEqual(labels.get('A'), {});
 });
 
-test('families of a code get its labels; without any, they stay the same objects', () => {
+test('families of a code get its labels', () => {
   const labels = new CodeLabels();
-  const family: Family = { spec: CATALOGUE.up, samples: [{ labels: ['A'], value: 1 }] };
-  assert.equal(labels.addLabels(family, 'A'), family);
+  const family: Family = { spec: CATALOGUE.up, samples: columnOf(1) };
   labels.update([code('A', { tenant: 'acme' })]);
-  assert.deepEqual(labels.addLabels(family, 'A'), { ...family, staticLabels: { tenant: 'acme' } });
+  const [a, b] = ['A', 'B'].map((serviceCode) => labels.label(family, serviceCode));
+  assert.deepEqual(a, { ...family, serviceCode: 'A', staticLabels: { tenant: 'acme' } });
+  assert.deepEqual(b, { ...family, serviceCode: 'B', staticLabels: {} });
 });

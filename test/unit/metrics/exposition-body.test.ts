@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import type { ExpositionFormat } from '../../../src/metrics/exposition/exposition-lines.ts';
 import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
-import type { Family, FamilySelection } from '../../../src/metrics/catalogue/family.ts';
+import {
+  columnByLabel,
+  columnOf,
+  type Family,
+  type FamilySelection,
+} from '../../../src/metrics/catalogue/family.ts';
 import { render } from '../../support/render.ts';
 
 const FORMATS: readonly ExpositionFormat[] = ['text', 'openmetrics'];
@@ -11,9 +16,9 @@ const FORMATS: readonly ExpositionFormat[] = ['text', 'openmetrics'];
 /** Families of one service code, then one of the process; new objects each time. */
 function createFamilies(tasks: number, series: number): readonly Family[] {
   return [
-    { spec: CATALOGUE.up, samples: [{ labels: ['A'], value: 1 }] },
-    { spec: CATALOGUE.tasks, samples: [{ labels: ['A', 'running'], value: tasks }] },
-    { spec: CATALOGUE.series, samples: [{ labels: [], value: series }] },
+    { spec: CATALOGUE.up, samples: columnOf(1), serviceCode: 'A' },
+    { spec: CATALOGUE.tasks, samples: columnByLabel([['running', tasks]]), serviceCode: 'A' },
+    { spec: CATALOGUE.series, samples: columnOf(series) },
   ];
 }
 
@@ -63,7 +68,7 @@ test('the least recently used bodies above 32 MiB are not kept, but the last one
   const renderBody = (code: string, megabytes: number) =>
     exposition.renderBody(
       { serviceCode: code },
-      [{ spec: CATALOGUE.up, samples: [{ labels: [code + 'x'.repeat(megabytes * 1024 * 1024)], value: 1 }] }],
+      [{ spec: CATALOGUE.up, samples: columnByLabel([[code + 'x'.repeat(megabytes * 1024 * 1024), 1]]) }],
       'text',
     );
   const [a, b] = [renderBody('A', 12), renderBody('B', 12)];

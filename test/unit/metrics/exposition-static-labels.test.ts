@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
-import type { Family } from '../../../src/metrics/catalogue/family.ts';
+import { columnOf, type Family } from '../../../src/metrics/catalogue/family.ts';
 import { render } from '../../support/render.ts';
 
-const POLLS: Family = { spec: CATALOGUE.polls, samples: [{ labels: ['A'], value: 3 }] };
+const POLLS: Family = { spec: CATALOGUE.polls, samples: columnOf(3), serviceCode: 'A' };
 const DURATION: Family = {
   spec: { ...CATALOGUE.taskLifetime, buckets: [1] },
-  samples: [{ labels: ['A'], buckets: [1, 2], sum: 5 }],
+  samples: [{ labels: [], buckets: [1, 2], sum: 5 }],
+  serviceCode: 'A',
 };
 const LABELS = { env: 'a"b', tenant: 'acme' };
 

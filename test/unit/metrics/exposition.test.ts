@@ -8,8 +8,13 @@ import { countSeries, Exposition } from '../../../src/metrics/exposition/exposit
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 import { render } from '../../support/render.ts';
 import type { ExpositionFormat } from '../../../src/metrics/exposition/exposition-lines.ts';
-import type { Family, FamilySpec, Sample } from '../../../src/metrics/catalogue/family.ts';
-import { listSamples } from '../../support/samples.ts';
+import {
+  columnByLabel,
+  columnOf,
+  type Family,
+  type FamilySpec,
+} from '../../../src/metrics/catalogue/family.ts';
+import { listSamples, type Sample } from '../../support/samples.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import type { ParsedFamily, ParsedSample } from '../../support/exposition-parser.ts';
 import { assertGolden } from '../../support/fixtures.ts';
@@ -20,23 +25,27 @@ const FORMATS = ['text', 'openmetrics'] as const;
 const EVERY_KIND: readonly Family[] = [
   {
     spec: { name: 'a_gauge', type: 'gauge', help: 'Says "hi" \\ and\nbreaks.', labels: [] },
-    samples: [{ labels: [], value: -0.5 }],
+    samples: columnOf(-0.5),
   },
   {
     spec: { name: 'hostile', type: 'gauge', help: 'Label values.', labels: ['x', 'y'] },
-    samples: [
-      { labels: ['back\\slash', 'quo"te'], value: Number.NaN },
-      { labels: ['line\nfeed', 'carriage\rreturn'], value: Infinity },
-      { labels: ['} 1', ',y="'], value: -Infinity },
-      { labels: ['', '日本 👩‍🚀'], value: 1e21 },
-    ],
+    samples: {
+      labelSets: [
+        ['no', 'number'],
+        ['back\\slash', 'quo"te'],
+        ['line\nfeed', 'carriage\rreturn'],
+        ['} 1', ',y="'],
+        ['', '日本 👩‍🚀'],
+      ],
+      numbers: [Number.NaN, 0, Infinity, -Infinity, 1e21],
+    },
   },
   {
     spec: { name: 'in_bytes_total', type: 'counter', help: 'Bytes.', labels: ['vs_id'] },
-    samples: [
-      { labels: ['vs1'], value: 9007199254740991 },
-      { labels: ['vs2'], value: 0 },
-    ],
+    samples: columnByLabel([
+      ['vs1', 9007199254740991],
+      ['vs2', 0],
+    ]),
   },
   { spec: { name: 'empty', type: 'gauge', help: 'No samples.', labels: [] }, samples: [] },
   {
@@ -55,7 +64,7 @@ const EVERY_KIND: readonly Family[] = [
   },
   {
     spec: { name: 'build_info', type: 'info', help: 'Build.', labels: ['version'] },
-    samples: [{ labels: ['1.2.3'], value: 1 }],
+    samples: columnByLabel([['1.2.3', 1]]),
   },
 ];
 
@@ -96,7 +105,11 @@ test('a cached part is rendered the same beside new parts, in both formats', () 
   const renderParts = (parts: readonly Family[], format: ExpositionFormat): string =>
     exposition.renderBody('everything', parts, format).bytes.toString();
   const { up } = CATALOGUE;
-  const part = (code: string, value: number): Family => ({ spec: up, samples: [{ labels: [code], value }] });
+  const part = (serviceCode: string, value: number): Family => ({
+    spec: up,
+    samples: columnOf(value),
+    serviceCode,
+  });
   const cached = part('A', 1);
   for (const format of FORMATS) {
     const first = renderParts([cached, part('B', 1)], format);
@@ -104,25 +117,6 @@ test('a cached part is rendered the same beside new parts, in both formats', () 
     assert.equal(second, first.replace('service_code="B"} 1', 'service_code="B"} 0'));
     parseExposition(second, format);
   }
-});
-
-test('a column of rows is rendered and counted like samples, without what is no number', () => {
-  const label = arbitraryText();
-  const sampleFields = fc.record({
-    labels: fc.tuple(label, label),
-    value: fc.oneof(fc.double(), fc.integer(), fc.constant(Number.NaN)),
-  });
-  fc.assert(
-    fc.property(label, fc.array(sampleFields), fc.boolean(), label, (serviceCode, all, isCounter, tenant) => {
-      const labelSets = all.map(({ labels }) => labels);
-      const samples = { serviceCode, labelSets, numbers: all.map(({ value }) => value) };
-      const spec = isCounter ? CATALOGUE.httpOutputBytes : CATALOGUE.outputs;
-      const inColumn = { spec, samples, staticLabels: { tenant } };
-      const inSamples = { ...inColumn, samples: listSamples(samples) };
-      assert.equal(countSeries([inColumn]), countSeries([inSamples]));
-      for (const format of FORMATS) assert.equal(render([inColumn], format), render([inSamples], format));
-    }),
-  );
 });
 
 test('the series count equals the number of sample lines in text 0.0.4', () => {
@@ -142,7 +136,7 @@ function oneSampleEach(): Family[] {
       buckets: [...(spec.buckets ?? []), Infinity].map((_, index) => index),
       sum: 3,
     };
-    return { spec, samples: [spec.type === 'histogram' ? histogram : { labels, value: 1 }] };
+    return { spec, samples: spec.type === 'histogram' ? [histogram] : { labelSets: [labels], numbers: [1] } };
   });
 }
 
@@ -171,7 +165,13 @@ function labelValue(): fc.Arbitrary<string> {
 
 function families(): fc.Arbitrary<Family[]> {
   const kind = fc.constantFrom('gauge' as const, 'counter' as const, 'histogram' as const, 'info' as const);
-  const outline = fc.record({ type: kind, unit: fc.boolean(), labels: fc.nat(3), help: labelValue() });
+  const outline = fc.record({
+    type: kind,
+    unit: fc.boolean(),
+    labels: fc.nat(3),
+    help: labelValue(),
+    serviceCode: fc.option(labelValue(), { nil: undefined }),
+  });
   return fc
     .array(outline, { maxLength: 5 })
     .chain((outlines) => fc.tuple(...outlines.map((each, index) => family({ ...each, index }))));
@@ -183,14 +183,16 @@ function family(outline: {
   unit: boolean;
   labels: number;
   help: string;
+  serviceCode: string | undefined;
 }): fc.Arbitrary<Family> {
-  const { index, type, help } = outline;
+  const { index, type, help, serviceCode } = outline;
   const hasUnit = outline.unit && type !== 'info';
   const suffix = { gauge: '', counter: '_total', histogram: '', info: '_info' }[type];
   const buckets =
     type === 'histogram'
       ? fc.uniqueArray(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 4 })
       : fc.constant([]);
+  const labels = ['a', 'b_2', '_c'].slice(0, outline.labels);
   return buckets
     .map((bounds) => [...new Set(bounds.map((bound) => bound + 0))].toSorted((a, b) => a - b))
     .chain((bounds) => {
@@ -198,20 +200,24 @@ function family(outline: {
         name: `f${index}${hasUnit ? '_bytes' : ''}${suffix}`,
         type,
         help,
-        labels: ['a', 'b_2', '_c'].slice(0, outline.labels),
+        labels: serviceCode === undefined ? labels : ['service_code', ...labels],
         ...(type === 'histogram' ? { buckets: bounds } : {}),
       };
       return fc
-        .uniqueArray(sample(spec), {
+        .uniqueArray(sample(spec, labels.length), {
           maxLength: 4,
-          selector: ({ labels }) => JSON.stringify(labels.map((value) => value.toWellFormed())),
+          selector: (one) => JSON.stringify(one.labels.map((value) => value.toWellFormed())),
         })
-        .map((samples) => ({ spec, samples }));
+        .map((samples) => ({
+          spec,
+          samples: toSamples(samples),
+          ...(serviceCode === undefined ? {} : { serviceCode }),
+        }));
     });
 }
 
-function sample(spec: FamilySpec): fc.Arbitrary<Sample> {
-  const labels = fc.tuple(...spec.labels.map(labelValue));
+function sample(spec: FamilySpec, labelCount: number): fc.Arbitrary<Sample> {
+  const labels = fc.array(labelValue(), { minLength: labelCount, maxLength: labelCount });
   if (spec.type === 'histogram') {
     const size = (spec.buckets?.length ?? 0) + 1;
     const counts = fc
@@ -225,11 +231,19 @@ function sample(spec: FamilySpec): fc.Arbitrary<Sample> {
   return fc.record({ labels, value });
 }
 
+function toSamples(samples: readonly Sample[]): Family['samples'] {
+  const histograms = samples.filter((one) => 'buckets' in one);
+  const plain = samples.filter((one) => 'value' in one);
+  if (histograms.length > 0) return histograms;
+  return { labelSets: plain.map(({ labels }) => labels), numbers: plain.map(({ value }) => value) };
+}
+
 /** Computes the expected parse result independently of the renderer. */
 function parseExpected(input: readonly Family[], format: ExpositionFormat): Map<string, ParsedFamily> {
-  const filled = input.filter(({ samples }) => listSamples(samples).length > 0);
+  const filled = input.filter((one) => listSamples(one).length > 0);
   return new Map(
-    filled.map(({ spec, samples }) => {
+    filled.map((one) => {
+      const { spec } = one;
       const stripped = { counter: /_total$/, info: /_info$/, gauge: /$^/, histogram: /$^/ }[spec.type];
       const name = format === 'text' ? spec.name : spec.name.replace(stripped, '');
       return [
@@ -238,7 +252,7 @@ function parseExpected(input: readonly Family[], format: ExpositionFormat): Map<
           type: format === 'text' && spec.type === 'info' ? 'gauge' : spec.type,
           help: spec.help.toWellFormed(),
           unit: format === 'text' ? undefined : /_(bytes|seconds)$/.exec(name)?.[1],
-          samples: listSamples(samples).flatMap((each) => expectedSamples(name, spec, each, format)),
+          samples: listSamples(one).flatMap((each) => expectedSamples(name, spec, each, format)),
         },
       ];
     }),

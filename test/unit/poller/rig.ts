@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sumColumn } from '../../../src/listing/rows.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
@@ -11,7 +12,6 @@ import { ManualClient, TARGET } from '../../support/manual-client.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
-import { listSamples } from '../../support/samples.ts';
 import { readValues, START_MS, sumValues } from '../../support/tally-run.ts';
 
 export const INTERVAL_MS = 15_000;
@@ -97,10 +97,8 @@ export function createRig<Clock extends ManualClock>(
     ): Promise<number | undefined> => {
       const families = await exporterMetrics.collect({ serviceCode });
       const samples = families.find(({ spec }) => spec === CATALOGUE[key])?.samples;
-      return listSamples(samples).reduce<number | undefined>(
-        (sum, sample) => ('value' in sample ? (sum ?? 0) + sample.value : sum),
-        undefined,
-      );
+      const numbers = samples !== undefined && 'numbers' in samples ? samples.numbers : [];
+      return numbers.length === 0 ? undefined : sumColumn(numbers);
     },
     getInputBytes: (serviceCode = 'A'): number | undefined => {
       const snapshot = store.get(serviceCode)?.snapshot;

@@ -56,11 +56,11 @@ const SNAPSHOT_MS = 1000;
 /** Lists the families that have samples, with their service codes. */
 function listExposedCodes(store: Store, nowMs: number): Map<string, readonly string[]> {
   const all = new Map<string, readonly string[]>();
-  for (const { spec, samples } of store.collectFamilies(nowMs)) {
-    const serviceCodesOfPart = listSamples(samples).map(({ labels }) => labels[0] ?? '');
-    if (serviceCodesOfPart.length > 0) {
-      all.set(spec.name, [...new Set([...(all.get(spec.name) ?? []), ...serviceCodesOfPart])]);
-    }
+  for (const family of store.collectFamilies(nowMs)) {
+    const { name } = family.spec;
+    const serviceCodesOfPart = listSamples(family).map(({ labels }) => labels[0] ?? '');
+    if (serviceCodesOfPart.length > 0)
+      all.set(name, [...new Set([...(all.get(name) ?? []), ...serviceCodesOfPart])]);
   }
   return all;
 }

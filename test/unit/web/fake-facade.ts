@@ -1,4 +1,5 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { columnByLabel, columnOf, NO_NUMBERS } from '../../../src/metrics/catalogue/family.ts';
 import type { Family } from '../../../src/metrics/catalogue/family.ts';
 import type { CollectedFamilies } from '../../../src/metrics/exposition/exposition.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
@@ -31,15 +32,17 @@ export function createFakeFacade(overrides: Partial<ExporterFacade> = {}): Expor
       collected([
         {
           spec: CATALOGUE.up,
-          samples: codes
-            .filter((code) =>
-              typeof selection === 'object' ? selection.serviceCode === code : selection !== 'exporter',
-            )
-            .map((code) => ({ labels: [code], value: 1 })),
+          samples: columnByLabel(
+            codes
+              .filter((code) =>
+                typeof selection === 'object' ? selection.serviceCode === code : selection !== 'exporter',
+              )
+              .map((code) => [code, 1]),
+          ),
         },
         {
           spec: CATALOGUE.configLastReloadSuccessful,
-          samples: selection === 'everything' || selection === 'exporter' ? [{ labels: [], value: 1 }] : [],
+          samples: selection === 'everything' || selection === 'exporter' ? columnOf(1) : NO_NUMBERS,
         },
       ]),
     getServiceCodes: () => codes.map((serviceCode) => ({ serviceCode, labels: {} })),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { columnByLabel, columnOf } from '../../../src/metrics/catalogue/family.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
 import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
@@ -59,12 +60,10 @@ function createChangingFacade(state: { tasks: number; shards: number; revision: 
     collected([
       {
         spec: CATALOGUE.tasks,
-        samples: Array.from({ length: state.tasks }, (_, n) => ({
-          labels: ['A', `${n}`],
-          value: state.revision,
-        })),
+        samples: columnByLabel(Array.from({ length: state.tasks }, (_, n) => [`${n}`, state.revision])),
+        serviceCode: 'A',
       },
-      { spec: CATALOGUE.shards, samples: [{ labels: [], value: state.shards }] },
+      { spec: CATALOGUE.shards, samples: columnOf(state.shards) },
     ]);
   return createFakeFacade({ collect });
 }
@@ -111,9 +110,9 @@ for (const [method, expected] of [
   ['HEAD', 0],
 ] as const) {
   test(`a new counter ${expected === 1 ? 'has its value' : 'is still at 0'} after a response to ${method}`, async () => {
-    const skippedPolls = [{ labels: ['A', 'overlap'], value: 1 }];
-    const codes = [{ state: { serviceCode: 'A', history: new PollHistory() }, isStale: false, skippedPolls }];
-    const families = [{ spec: CATALOGUE.pollsSkipped, samples: skippedPolls }];
+    const skippedPolls = columnByLabel([['overlap', 1]]);
+    const codes = [{ state: { history: new PollHistory() }, isStale: false, skippedPolls }];
+    const families = [{ spec: CATALOGUE.pollsSkipped, samples: skippedPolls, serviceCode: 'A' }];
     const facade = createFakeFacade({ collect: () => Promise.resolve({ families, codes }) });
     const options = { exposition: new Exposition() };
     const request = (ofMethod: string) =>
