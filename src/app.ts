@@ -13,7 +13,6 @@ import { createTally, Poller } from './poller/poller.ts';
 import { openReaderPool } from './poller/reader-module.ts';
 import { Store } from './poller/store.ts';
 import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
-import type { BuildInfo } from './runtime/build-info.ts';
 import type { Clock } from './runtime/clock.ts';
 import { MAX_TOTAL_RESPONSE_BYTES } from './runtime/limits.ts';
 import type { Logger } from './runtime/logger.ts';
@@ -30,6 +29,17 @@ import {
   watchWebConfiguration,
 } from './web/security/web-configuration.ts';
 import { startWebServer, type WebServer } from './web/server.ts';
+
+export interface BuildInfo {
+  readonly version: string;
+  /** Git revision; `unknown` outside the image. */
+  readonly revision: string;
+  readonly nodeVersion: string;
+  /** How the process was started, without arguments: `xvs-exporter`, or Node.js and the path of the program. */
+  readonly command: readonly string[];
+  /** Sections are named after alerts. */
+  readonly runbookUrl: string;
+}
 
 /** Dependencies of the exporter on its process. */
 export interface ExporterDependencies {

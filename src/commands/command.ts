@@ -1,7 +1,7 @@
 import type { ConfigFileSystem } from '../config/file-system.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { LogOutput } from '../runtime/log-output.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { LogOutput } from '../runtime/output.ts';
 
 /** Takes what a command prints. */
 export interface Output {

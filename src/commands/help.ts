@@ -1,6 +1,6 @@
 import { describeSchema, listSettingGroups, toEnvironmentName, toFlagName } from '../config/settings.ts';
 import type { Setting, SettingPath } from '../config/settings.ts';
-import { wrapText } from '../runtime/text-wrap.ts';
+import { wrapText } from '../runtime/output.ts';
 
 export const COMMANDS = [
   ['serve', 'Poll the service and serve metrics. This is the default command.'],

@@ -1,4 +1,4 @@
-import { createExporter } from '../app.ts';
+import { createExporter, type BuildInfo } from '../app.ts';
 import { expectedFound, formatValue, throwIfAny } from '../config/config-error.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatUnknownVariables } from '../config/sources.ts';
@@ -6,7 +6,6 @@ import { observePoll } from '../diagnostics/observe-poll.ts';
 import { isRejected } from '../diagnostics/remedies.ts';
 import { formatReport } from '../diagnostics/report.ts';
 import { Exposition } from '../metrics/exposition/exposition.ts';
-import type { BuildInfo } from '../runtime/build-info.ts';
 import { openReaderPool } from '../poller/reader-module.ts';
 import { MAX_TOTAL_RESPONSE_BYTES } from '../runtime/limits.ts';
 import { createLogger } from '../runtime/logger.ts';

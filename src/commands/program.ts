@@ -6,10 +6,9 @@ import { waitForAbort } from '../runtime/abort.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { getErrorCode, getErrorMessage, isResourceError } from '../runtime/errors.ts';
-import { LogOutput } from '../runtime/log-output.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { drain, LogOutput, StandardOutput } from '../runtime/output.ts';
 import { abortOnSignals, listenForReloadSignal } from '../runtime/signals.ts';
-import { drain, StandardOutput } from '../runtime/standard-output.ts';
 
 /** Commands are imported on demand: it takes a fraction of a second, and signals have to be handled before. */
 const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import type { BuildInfo } from '../app.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { findWarnings, type Configuration } from '../config/configuration.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
@@ -5,7 +7,6 @@ import { formatConfigurationSummary } from '../config/summary.ts';
 import { findUnknownVariables, formatUnknownVariables, type UnknownVariable } from '../config/sources.ts';
 import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts';
 import { raceAbort } from '../runtime/abort.ts';
-import { readBuildInfo, type BuildInfo } from '../runtime/build-info.ts';
 import { loadWebConfiguration } from '../web/security/web-configuration-file.ts';
 import type { Command, CommandIo, Output } from './command.ts';
 import { parseCommandLine, type CommandLine, type OwnFlags } from './command-line.ts';
@@ -62,6 +63,20 @@ export function withConfiguration(
       stderr.write(`${formatUnknownVariables(unknownVariables)}${error.message}\n`);
       return error instanceof ConfigError ? 2 : 1;
     }
+  };
+}
+
+/** Reads version and runbook from `package.json`, the revision from `XVS_EXPORTER_REVISION`. */
+function readBuildInfo(environment: CommandIo['environment']): BuildInfo {
+  const [, program = ''] = process.argv;
+  const url = new URL('../../package.json', import.meta.url);
+  const { version, runbook }: Record<string, unknown> = JSON.parse(readFileSync(url, 'utf8'));
+  return {
+    version: String(version),
+    revision: environment['XVS_EXPORTER_REVISION'] ?? 'unknown',
+    nodeVersion: process.version,
+    command: program.endsWith('.js') ? ['node', program] : ['xvs-exporter'],
+    runbookUrl: String(runbook),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { RejectedEntry } from '../listing/listing.ts';
-import { wrapText } from '../runtime/text-wrap.ts';
+import { wrapText } from '../runtime/output.ts';
 import type { ClockOffset } from '../upstream/response-headers.ts';
 import type { ObservedConnection, Observation, ObservedResponse, Timings } from './observation.ts';
 import { findRemedies } from './remedies.ts';

@@ -1,10 +1,10 @@
 import type { ColumnReader } from '../json-columns/column-reader.ts';
 import { bitOf, type Fields, type RecordType } from '../json-columns/fields.ts';
 import type { LabelNames } from '../json-columns/label-names.ts';
-import { recordOf } from '../runtime/record-of.ts';
 import type { AnyLabelSource, PartKind, RecordBatch } from './label-sources.ts';
 import type { BatchValues } from './row-table.ts';
 import type { PictureSizes } from './picture-sizes.ts';
+import { recordOf } from './rows.ts';
 import { RECORD_KINDS, type ColumnsByRecord, type RecordKind, type TaskListTable } from './task-list.ts';
 
 /** The columns of a batch, and what is derived from them: computed when it is first asked for in a batch. */

@@ -1,6 +1,5 @@
 import type { ColumnReader } from '../json-columns/column-reader.ts';
 import type { LabelNames } from '../json-columns/label-names.ts';
-import { recordOf } from '../runtime/record-of.ts';
 import { Batch } from './batch.ts';
 import {
   familiesOf,
@@ -17,7 +16,7 @@ import { PictureSizes } from './picture-sizes.ts';
 import type { ReaderLimits } from './reader-limits.ts';
 import { Rejections } from './rejections.ts';
 import { addAt, RowTable, type RowTableKey } from './row-table.ts';
-import { TextRows } from './rows.ts';
+import { TextRows, recordOf } from './rows.ts';
 import type { TaskListTable, Tasks } from './task-list.ts';
 import { readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
 

@@ -1,7 +1,6 @@
 import type { LabelNames } from '../json-columns/label-names.ts';
-import { recordOf } from '../runtime/record-of.ts';
 import { internLabels, OTHER_ID, type LabelSet } from './label-values.ts';
-import type { OpenRows } from './rows.ts';
+import { recordOf, type OpenRows } from './rows.ts';
 
 const FIRST_SLOTS = 64;
 const SLOT_WORDS = 4;

@@ -7,7 +7,6 @@ import {
   type LabelNameOf,
 } from './label-groups.ts';
 import { internLabels, joinLabels, type LabelSet } from './label-values.ts';
-import { recordOf } from '../runtime/record-of.ts';
 
 /**
  * The numbers of a label group: a row for each label set, a column for each family. NaN is no number: the
@@ -74,4 +73,13 @@ export class TextRows<G extends LabelGroupName> implements OpenRows<FamilyOf<G>>
   add(row: number, family: FamilyOf<G>, amount: number): void {
     addTo(this.columns[family], row, amount);
   }
+}
+
+/** Builds an object with the given keys. */
+export function recordOf<K extends string, T>(keys: readonly K[], make: (key: K) => T): Record<K, T> {
+  const record: Partial<Record<K, T>> = {};
+  for (const key of keys) record[key] = make(key);
+  // The loop has set every key.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return record as Record<K, T>;
 }

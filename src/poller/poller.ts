@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { BackgroundTask, FirstFailure } from '../runtime/background-task.ts';
-import { mapYielding } from '../runtime/concurrency.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
 import { PollLogger } from './poll-logger.ts';
@@ -220,4 +220,17 @@ export class Poller implements AsyncDisposable {
 async function stop(entry: PollerEntry): Promise<void> {
   await entry.polling?.[Symbol.asyncDispose]();
   entry.polling = undefined;
+}
+
+/** Few enough that scrapes and polls do not wait noticeably. */
+const CODES_PER_TURN = 20;
+
+/** Maps in order, in several turns of the event loop. */
+async function mapYielding<Item, Result>(items: readonly Item[], map: (item: Item) => Result) {
+  const results: Result[] = [];
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && index % CODES_PER_TURN === 0) await nextTurn();
+    results.push(map(item));
+  }
+  return results;
 }

@@ -1,5 +1,3 @@
-import { mapYielding } from '../runtime/concurrency.ts';
-
 /** One of the processes that share the service codes: `index` counts from 0. */
 export interface Shard {
   readonly index: number;
@@ -20,20 +18,6 @@ export function formatShard({ index, count }: Shard): string {
 export function parseOrdinal(hostName: string): number | undefined {
   const [, ordinal] = /^[^.]*-(0|[1-9]\d*)(?:\.|$)/.exec(hostName) ?? [];
   return ordinal === undefined ? undefined : Number(ordinal);
-}
-
-/** About a quarter of a millisecond of work between two yields to the event loop. */
-const WEIGHTS_PER_YIELD = 20_000;
-
-/** Selects the service codes that a shard polls. */
-export async function ownCodes(
-  serviceCodes: readonly string[],
-  { index, count }: Shard,
-): Promise<ReadonlySet<string>> {
-  if (count === 1) return new Set(serviceCodes);
-  const isOwn = (serviceCode: string): boolean => selectShard(serviceCode, count) === index;
-  const chosen = await mapYielding(serviceCodes, isOwn, Math.ceil(WEIGHTS_PER_YIELD / count));
-  return new Set(serviceCodes.filter((_, at) => chosen[at] === true));
 }
 
 /**

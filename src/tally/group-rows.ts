@@ -1,7 +1,6 @@
 import { countersOf, familiesOf, labelGroup, type LabelGroupName } from '../listing/label-groups.ts';
 import { isNamed, type LabelSet } from '../listing/label-values.ts';
-import { addTo, type Rows } from '../listing/rows.ts';
-import { recordOf } from '../runtime/record-of.ts';
+import { addTo, recordOf, type Rows } from '../listing/rows.ts';
 import type { Instant } from './instant.ts';
 import { LabelSetLimit, type LimitedRow } from './label-set-limit.ts';
 import { reuseRows } from './reuse-rows.ts';

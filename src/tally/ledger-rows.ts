@@ -1,7 +1,6 @@
 import { COUNTED_GROUPS, type CountedGroupName } from '../listing/label-groups.ts';
 import type { Listing } from '../listing/listing.ts';
-import { TextRows } from '../listing/rows.ts';
-import { recordOf } from '../runtime/record-of.ts';
+import { TextRows, recordOf } from '../listing/rows.ts';
 
 type LedgerGroupName = Exclude<CountedGroupName, 'audience'>;
 

@@ -1,6 +1,5 @@
 import type { LabelSet } from '../listing/label-values.ts';
-import type { Rows } from '../listing/rows.ts';
-import { recordOf } from '../runtime/record-of.ts';
+import { recordOf, type Rows } from '../listing/rows.ts';
 
 /**
  * Returns rows with the label sets and columns of earlier ones where they are equal: what is rendered of

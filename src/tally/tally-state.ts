@@ -1,5 +1,5 @@
 import { z, type ZodType } from 'zod';
-import { recordOf } from '../runtime/record-of.ts';
+import { recordOf } from '../listing/rows.ts';
 import { COUNTED_GROUPS, countersOf, RECORD_GROUPS } from '../listing/label-groups.ts';
 import { isNamed } from '../listing/label-values.ts';
 import type { GroupRows } from './group-rows.ts';

@@ -9,8 +9,7 @@ import {
 } from '../listing/label-groups.ts';
 import { isNamed, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
-import { placeOf, TextRows, type Rows, type RowsOf } from '../listing/rows.ts';
-import { recordOf } from '../runtime/record-of.ts';
+import { placeOf, TextRows, recordOf, type Rows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
 import type { Instant } from './instant.ts';
 import { GroupRows } from './group-rows.ts';

@@ -13,7 +13,6 @@ import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
 import { isStale, type CodeState, type Store } from '../poller/store.ts';
-import type { BuildInfo } from '../runtime/build-info.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
 import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
@@ -81,7 +80,7 @@ interface ExporterParts {
   readonly poller: Poller;
   readonly clock: Clock;
   readonly configuration: Configuration;
-  readonly build: BuildInfo;
+  readonly build: Pick<ProcessStatus, 'version' | 'command' | 'runbookUrl'>;
   readonly accountBudget: Pick<AccountBudget, 'counts' | 'maxAccounts'>;
   /** Undefined without `state.path`. */
   readonly state: Readonly<StateStatistics> | undefined;

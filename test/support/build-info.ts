@@ -1,4 +1,4 @@
-import type { BuildInfo } from '../../src/runtime/build-info.ts';
+import type { BuildInfo } from '../../src/app.ts';
 
 export const BUILD: BuildInfo = {
   version: '0.0.0',

@@ -9,9 +9,8 @@ import {
   type PartReading,
   type TaskReading,
 } from '../../src/listing/listing.ts';
-import { addTo, TextRows } from '../../src/listing/rows.ts';
+import { addTo, TextRows, recordOf } from '../../src/listing/rows.ts';
 import type { RecordKind } from '../../src/listing/task-list.ts';
-import { recordOf } from '../../src/runtime/record-of.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 import { hashTexts } from './text-hash.ts';
 

@@ -1,7 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { mapYielding } from '../../runtime/concurrency.ts';
-import { ownCodes, type Shard } from '../../sharding/shard.ts';
+import { selectShard, type Shard } from '../../sharding/shard.ts';
 import { expectedFound, formatValue, type Problem } from '../config-error.ts';
 import {
   describeReadError,
@@ -128,17 +127,14 @@ async function readCodeFile(
   if (isChanged) await nextTurn();
   const source = { locate: createLazyLocator(text, path), folder: dirname(path) };
   const parsed = isChanged
-    ? await parseCodeFile(text, path, source.locate)
+    ? parseCodeFile(text, path, source.locate)
     : { entries: lastGood.codes.map(({ entry }) => entry), problems: [] };
   if (parsed.problems.length > 0) return keepCodes({ path, name }, parsed.problems, access);
   const codes = await listCodes(parsed.entries, source, access);
   return { path, name, codes, locate: source.locate, text, problems: [] };
 }
 
-/** Codes that are validated in one turn of the event loop. */
-const CODES_PER_TURN = 1000;
-
-async function parseCodeFile(text: string, path: string, locate: SourceEntry['locate']) {
+function parseCodeFile(text: string, path: string, locate: SourceEntry['locate']) {
   const entries: ServiceCodeEntry[] = [];
   const source = tryParseJsonList(text) ?? parseYaml(text, path);
   if ('message' in source) return { entries, problems: [source] };
@@ -149,12 +145,11 @@ async function parseCodeFile(text: string, path: string, locate: SourceEntry['lo
     return { entries, problems: [{ location: locate(), message }] };
   }
   const problems: Problem[] = [];
-  const parseEntry = ([index, raw]: readonly [number, unknown]): void => {
+  for (const [index, raw] of value.entries()) {
     const { success, data, error } = serviceCodeEntry.safeParse(raw);
     if (success) entries.push(data);
     else problems.push(...toProblems(error, (inner, isKey) => locate([index, ...inner], isKey)));
-  };
-  await mapYielding([...value.entries()], parseEntry, CODES_PER_TURN);
+  }
   return { entries, problems };
 }
 
@@ -205,10 +200,8 @@ export async function listCodes(
   { locate, folder }: Pick<SourceEntry, 'locate' | 'folder'>,
   { readFile, shard }: Pick<CodeFileAccess, 'readFile' | 'shard'>,
 ): Promise<readonly ListedCode[]> {
-  const names = entries.map(({ service_code }) => service_code);
-  const own = await ownCodes(names, shard);
   const listCode = async (entry: ServiceCodeEntry, index: number): Promise<ListedCode> => {
-    const isOwn = own.has(entry.service_code);
+    const isOwn = selectShard(entry.service_code, shard.count) === shard.index;
     const { secret, secret_file: path } = entry;
     if (path === undefined) return { entry, isOwn, secret };
     if (!isOwn && secret === undefined) return { entry, isOwn, secret: '' };

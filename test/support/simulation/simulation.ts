@@ -5,7 +5,7 @@ import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metric
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { createTally, Poller } from '../../../src/poller/poller.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
-import { ownCodes } from '../../../src/sharding/shard.ts';
+import { selectShard } from '../../../src/sharding/shard.ts';
 import { DatabaseError } from '../../../src/state/level-database.ts';
 import { Store } from '../../../src/poller/store.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
@@ -313,9 +313,9 @@ export class Simulation {
   }
 
   async #start(): Promise<void> {
-    const isOwn = await ownCodes(CODES, { index: 0, count: this.#shardCount });
-    const own = new Set(this.#polledCodes.filter((code) => isOwn.has(code)));
-    const others = new Set(CODES.filter((code) => !isOwn.has(code)));
+    const isOwn = (code: string): boolean => selectShard(code, this.#shardCount) === 0;
+    const own = new Set(this.#polledCodes.filter((code) => isOwn(code)));
+    const others = new Set(CODES.filter((code) => !isOwn(code)));
     const clock = new ProcessClock(this.#random.integer(1e9), () => this.#world.nowMs + this.#skewMs);
     const client = new ManualClient(clock);
     const store = new Store();

@@ -211,20 +211,6 @@ test('the example is a valid service code file', async () => {
   );
 });
 
-test('the codes of a file are validated in turns of 1,000', async () => {
-  let turns = 0;
-  let isOver = false;
-  const countTurn = (): void => {
-    turns += 1;
-    if (!isOver) setImmediate(countTurn);
-  };
-  setImmediate(countTurn);
-  const list = JSON.stringify(Array.from({ length: 10_000 }, (_, index) => `code-${index}`));
-  assert.equal((await codesOf({ '/etc/codes/a.json': list })).length, 10_000);
-  isOver = true;
-  assert.ok(turns >= 10, String(turns));
-});
-
 test('YAML has at most 1 MiB, and a mistake in JSON beyond it has no line', async () => {
   const padding = ' '.repeat(1024 * 1024);
   const load = (files: Files) => catchConfigErrorMessage(() => codesOf(files));

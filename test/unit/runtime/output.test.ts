@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LogOutput } from '../../../src/runtime/log-output.ts';
+import { LogOutput } from '../../../src/runtime/output.ts';
 
 test('lines to a pipe without a reader are dropped and counted, and its error does not end the process', async () => {
   const pipe = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
