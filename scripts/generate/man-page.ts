@@ -1,6 +1,4 @@
-import { COMMANDS, EXAMPLES, EXIT_CODES, formatMeaning, formatUsage } from '../../src/commands/help.ts';
-import { PRECEDENCE, SWITCHES } from '../../src/commands/help.ts';
-import { listSettingGroups } from '../../src/config/settings.ts';
+import { COMMANDS, EXAMPLES, EXIT_CODES, FLAG_SECTIONS, PRECEDENCE } from '../../src/commands/help.ts';
 
 /** Renders the manual page `man/xvs-exporter.1` with the man macros of roff (man(7)). */
 export function renderManPage(): string {
@@ -20,24 +18,20 @@ export function renderManPage(): string {
     ),
     escapeRoff('to Prometheus on /metrics.'),
     '.SH COMMANDS',
-    ...COMMANDS.flatMap(([name, doc]) => formatTaggedParagraph(name, doc)),
+    ...COMMANDS.flatMap(formatTaggedParagraph),
     '.SH OPTIONS',
     escapeRoff(PRECEDENCE),
-    ...listSettingGroups().flatMap(({ title, settings }) => [
+    ...FLAG_SECTIONS.flatMap(({ title, terms }) => [
       `.SS "${escapeRoff(title)}"`,
-      ...settings.flatMap(([path, setting]) =>
-        formatTaggedParagraph(formatUsage(path, setting), formatMeaning(path, setting)),
-      ),
+      ...terms.flatMap(formatTaggedParagraph),
     ]),
-    '.SS "Other flags"',
-    ...SWITCHES.flatMap(([flag, doc]) => formatTaggedParagraph(flag, doc)),
     '.SH ENVIRONMENT',
     escapeRoff(
       'Every setting has an environment variable, given in brackets after its description. Proxies are',
     ),
     escapeRoff('taken from http_proxy, https_proxy and no_proxy, in lower or upper case.'),
     '.SH EXIT STATUS',
-    ...EXIT_CODES.flatMap(([code, doc]) => formatTaggedParagraph(code, doc)),
+    ...EXIT_CODES.flatMap(formatTaggedParagraph),
     '.SH EXAMPLES',
     ...EXAMPLES.flatMap(([purpose, command], index) => [
       ...(index === 0 ? [] : ['.PP']),
@@ -55,7 +49,7 @@ export function renderManPage(): string {
   ].join('\n');
 }
 
-function formatTaggedParagraph(tag: string, doc: string): readonly string[] {
+function formatTaggedParagraph([tag, doc]: readonly [string, string]): readonly string[] {
   return ['.TP', `.B "${escapeRoff(tag)}"`, escapeRoff(doc)];
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EXIT_CODES } from '../../src/commands/help.ts';
 import { SERVICE_CODE_KEYS } from '../../src/config/service-codes/schema.ts';
 import { listSettingGroups, type SettingGroup } from '../../src/config/settings.ts';
 import type { Setting, SettingPath } from '../../src/config/settings.ts';
@@ -32,7 +33,10 @@ IP addresses, networks such as \`10.0.0.0/8\`, each with an optional \`:port\`, 
 
 /** Renders the reference of all settings, `config/reference.md`. */
 export function renderSettingsReference(): string {
-  return [HEAD, ...listSettingGroups().map(formatGroup)].join('\n');
+  const exitCodes = ['## Exit codes', '', ...formatTable(['exit code', 'meaning'], EXIT_CODES), ''].join(
+    '\n',
+  );
+  return [HEAD, ...listSettingGroups().map(formatGroup), exitCodes].join('\n');
 }
 
 function formatGroup({ name, title, settings }: SettingGroup): string {

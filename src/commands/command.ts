@@ -1,16 +1,23 @@
+import { readFileSync } from 'node:fs';
+import type { BuildInfo } from '../app.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { findWarnings, type Configuration } from '../config/configuration.ts';
+import { ConfigurationSource } from '../config/configuration-source.ts';
 import type { ConfigFileSystem } from '../config/file-system.ts';
+import { findUnknownVariables } from '../config/sources.ts';
+import { formatConfigurationSummary } from '../config/summary.ts';
+import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts';
+import { raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { LogOutput } from '../runtime/output.ts';
-
-/** Takes what a command prints. */
-export interface Output {
-  write(text: string | Uint8Array): void;
-}
+import { loadWebConfiguration } from '../web/security/web-configuration-file.ts';
+import { parseCommandLine, type CommandLine, type OwnFlags } from './command-line.ts';
+import { formatHelp } from './help.ts';
 
 /** Dependencies of a command on its process. */
 export interface CommandIo {
-  readonly stdout: Output;
+  readonly stdout: { write(text: string | Uint8Array): void };
   /** For messages to the user. */
   readonly stderr: NodeJS.WritableStream;
   /** For log lines. */
@@ -27,5 +34,81 @@ export interface CommandIo {
   readonly clock: Clock;
 }
 
-/** Runs until it has finished or the signal aborts, and returns the exit code: 2 for a wrong command line or configuration. */
+/** Runs until it has finished or the signal aborts, and returns the exit code. */
 export type Command = (args: readonly string[], io: CommandIo) => Promise<number>;
+
+/** What a command gets that needs the configuration. */
+export interface CommandConfiguration {
+  readonly configuration: Configuration;
+  /** Loads the configuration again. */
+  readonly source: ConfigurationSource;
+  readonly build: BuildInfo;
+  /** What is valid but probably not meant. */
+  readonly warnings: readonly string[];
+  /** The flags that are set and no settings. */
+  readonly flags: CommandLine['others'];
+}
+
+/**
+ * Wraps a command that needs the configuration: handles `--help`, `--version` and `--config.check`, and reports each
+ * `ConfigError` with exit code 2. Without the reader's module, the exit code is 1.
+ */
+export function withConfiguration(
+  run: (configured: CommandConfiguration, io: CommandIo) => Promise<number>,
+  own?: OwnFlags,
+): Command {
+  return async (args, io) => {
+    const { stdout, stderr, environment, files, hostName } = io;
+    const build = readBuildInfo(environment);
+    const unknownVariables = findUnknownVariables(environment);
+    try {
+      const { flags, others } = parseCommandLine(args, own);
+      const print = (text: string): number => {
+        stdout.write(text);
+        return 0;
+      };
+      if (others.has('help')) return print(formatHelp());
+      if (others.has('version')) return print(formatVersion(build));
+      const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
+      // A file system that hangs must not delay the end.
+      const loaded = await raceAbort(source.load(), io.signal);
+      const { configuration } = loaded;
+      const { configFile } = configuration.web;
+      if (configFile !== undefined)
+        await raceAbort(loadWebConfiguration(configFile, files.readFile), io.signal);
+      const warnings = [...unknownVariables, ...findWarnings(configuration)];
+      if (others.has('config.check')) {
+        for (const warning of warnings) stderr.write(`${warning}\n`);
+        return print(formatConfigurationSummary(loaded));
+      }
+      loadReaderModule();
+      return await run({ configuration, source, build, warnings, flags: others }, io);
+    } catch (error) {
+      if (io.signal.aborted && error === io.signal.reason) return 0;
+      if (!(error instanceof ConfigError || error instanceof ReaderModuleError)) throw error;
+      // A misspelt variable is often the cause.
+      for (const line of [...unknownVariables, error.message]) stderr.write(`${line}\n`);
+      return error instanceof ConfigError ? 2 : 1;
+    }
+  };
+}
+
+/** Reads version and runbook from `package.json`, the revision from `XVS_EXPORTER_REVISION`. */
+function readBuildInfo(environment: CommandIo['environment']): BuildInfo {
+  const [, program = ''] = process.argv;
+  const url = new URL('../../package.json', import.meta.url);
+  const { version, runbook }: Record<string, unknown> = JSON.parse(readFileSync(url, 'utf8'));
+  return {
+    version: String(version),
+    revision: environment['XVS_EXPORTER_REVISION'] ?? 'unknown',
+    nodeVersion: process.version,
+    command: program.endsWith('.js') ? ['node', program] : ['xvs-exporter'],
+    runbookUrl: String(runbook),
+  };
+}
+
+/** Only the image has a revision. */
+function formatVersion({ version, revision, nodeVersion }: BuildInfo): string {
+  const prefix = revision === 'unknown' ? '' : `${revision}, `;
+  return `xvs-exporter ${version} (${prefix}Node.js ${nodeVersion})\n`;
+}

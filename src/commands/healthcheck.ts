@@ -3,22 +3,10 @@ import { formatLocalAddress, listenAddressList, type ListenAddress } from '../co
 import { ConfigError, expectedFound } from '../config/config-error.ts';
 import { readSettingsFile } from '../config/settings-file.ts';
 import { mergeEntries, readEnvironmentEntries, readFlagEntries, type Flags } from '../config/sources.ts';
-import type { Command, CommandIo } from './command.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
+import type { Command, CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
-
-const USAGE = `Usage: xvs-exporter healthcheck [flags]
-
-Checks whether the exporter on this machine is healthy: exits with 0 if so, else with 1. Give it the flags,
-the environment and the configuration file of the exporter. With TLS or passwords, set web.open_probes.
-
-  --config.file=<path>
-        Configuration file of the exporter. [XVS_CONFIG_FILE]
-  --web.listen-address=<comma-separated addresses>
-        Addresses of the exporter; the first one is checked. [XVS_WEB_LISTEN_ADDRESS, default :20928]
-
-All flags of xvs-exporter --help apply, too.
-`;
+import { formatHelp } from './help.ts';
 
 const TIMEOUT_MS = 5000;
 
@@ -42,7 +30,7 @@ export const healthcheck: Command = async (args, io) => {
 async function checkHealth(args: readonly string[], io: CommandIo): Promise<number> {
   const { flags, others } = parseCommandLine(args);
   if (others.has('help')) {
-    io.stdout.write(USAGE);
+    io.stdout.write(formatHelp());
     return 0;
   }
   const address = await resolveAddress(flags, io);

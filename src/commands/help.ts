@@ -5,29 +5,30 @@ import { wrapText } from '../runtime/output.ts';
 export const COMMANDS = [
   ['serve', 'Poll the service and serve metrics. This is the default command.'],
   ['once', 'Poll once, print the metrics and exit: with 1 if a service code failed.'],
-  ['healthcheck', 'Check whether the exporter on this machine is healthy: exit with 0 if so, else 1.'],
-] as const;
-
-/** Flags of `once` alone. */
-const ONCE_FLAGS = [
   [
-    '--explain',
-    'Instead of metrics, print what happened in each poll, what tasks.name can find, and remedies for failures.',
+    'healthcheck',
+    'Check whether the exporter on this machine is healthy: exit with 0 if so, else 1. Give it the flags, the environment and the configuration file of the exporter. With TLS or passwords, set web.open_probes.',
   ],
-  [
-    '--try-signing',
-    'Explain and, if the service rejects the request, try other signatures; print the accepted settings.',
-  ],
-  ['--only=<service code>', 'Poll only this service code of the configuration. May be repeated.'],
 ] as const;
 
 /** Flags that are not settings. */
-export const SWITCHES: readonly (readonly [flag: string, meaning: string])[] = [
-  ['--config.check', 'Check the configuration, print every setting with its value and origin, and exit.'],
-  ...ONCE_FLAGS.map(([flag, meaning]) => [flag, `Only with once. ${meaning}`] as const),
+const SWITCHES = [
+  ['--config.check', 'Check the configuration, print the settings with their values and origins, and exit.'],
+  [
+    '--explain',
+    'Only with once. Instead of metrics, print what happened in each poll, what tasks.name can find, and remedies for failures.',
+  ],
+  [
+    '--try-signing',
+    'Only with once. Explain and, if the service rejects the request, try other signatures; print the accepted settings.',
+  ],
+  [
+    '--only=<service code>',
+    'Only with once. Poll only this service code of the configuration. May be repeated.',
+  ],
   ['--version', 'Print the version and exit.'],
   ['-h, --help', 'Print this help and exit.'],
-];
+] as const;
 
 export const PRECEDENCE =
   'Flags override environment variables, and environment variables override the configuration file.';
@@ -41,7 +42,7 @@ export const EXAMPLES = [
   ],
 ] as const;
 
-/** Also in README.md. systemd tries again after 1. */
+/** systemd tries again after 1. */
 export const EXIT_CODES = [
   ['0', 'The command succeeded, or SIGTERM or SIGINT ended it.'],
   [
@@ -51,41 +52,49 @@ export const EXIT_CODES = [
   ['2', 'The same command line and configuration can never work; standard error says where and why.'],
 ] as const;
 
+/** Terms with their meanings under a title. */
+interface HelpSection {
+  readonly title: string;
+  readonly terms: readonly (readonly [term: string, meaning: string])[];
+}
+
+/** Every flag: the settings by group, with their variables and defaults, then the others. */
+export const FLAG_SECTIONS: readonly HelpSection[] = [
+  ...listSettingGroups().map(({ title, settings }) => ({
+    title,
+    terms: settings.map(
+      ([path, setting]) => [formatUsage(path, setting), formatMeaning(path, setting)] as const,
+    ),
+  })),
+  { title: 'Other flags', terms: SWITCHES },
+];
+
+/** `--log.level=<debug, info, warn, error>` */
+function formatUsage(path: SettingPath, { excludedSource, schema }: Setting): string {
+  return excludedSource === 'flag' ? '(no flag)' : `${toFlagName(path)}=<${describeSchema(schema).typeName}>`;
+}
+
+function formatMeaning(path: SettingPath, { doc, default: value, defaultText }: Setting): string {
+  const fallback = value === undefined ? defaultText : `default ${value}`;
+  const notes = [toEnvironmentName(path), ...(fallback === undefined ? [] : [fallback])].join(', ');
+  return `${doc} [${notes}]`.replaceAll('`', '');
+}
+
 const WIDTH = 100;
 const INDENT = '        ';
 
-/** Formats the text of `once --help`. */
-export function formatOnceHelp(): string {
-  return [
-    'Usage: xvs-exporter once [--explain] [--try-signing] [--only=<service code>] [flags]',
-    '',
-    'Polls every service code once and prints the metrics. Exits with 1 if a service code failed.',
-    '',
-    ...ONCE_FLAGS.flatMap(([flag, meaning]) => formatFlag(flag, meaning)),
-    '',
-    'All flags of xvs-exporter --help apply, too.',
-    '',
-  ].join('\n');
-}
-
-/** Formats the text of `--help`: every flag by group, with its default and its environment variable. */
+/** Formats the text of `--help`, the same for each command. */
 export function formatHelp(): string {
+  const sections = [
+    { title: 'Commands', terms: COMMANDS },
+    ...FLAG_SECTIONS,
+    { title: 'Exit codes', terms: EXIT_CODES },
+  ];
   return [
     'Usage: xvs-exporter [command] [flags]',
     '',
-    ...COMMANDS.map(([name, doc]) => `  ${name.padEnd(12)}${doc}`),
-    '',
     PRECEDENCE,
-    ...listSettingGroups().flatMap(({ title, settings }) => [
-      '',
-      `${title}:`,
-      ...settings.flatMap(([path, setting]) =>
-        formatFlag(formatUsage(path, setting), formatMeaning(path, setting)),
-      ),
-    ]),
-    '',
-    'Other flags:',
-    ...SWITCHES.flatMap(([flag, meaning]) => formatFlag(flag, meaning)),
+    ...sections.flatMap(({ title, terms }) => ['', `${title}:`, ...terms.flatMap(formatTerm)]),
     '',
     'Examples:',
     ...EXAMPLES.flatMap(([purpose, command]) => [`  ${purpose}:`, `    ${command}`]),
@@ -93,18 +102,6 @@ export function formatHelp(): string {
   ].join('\n');
 }
 
-/** Formats a setting as a flag: `--log.level=<debug, info, warn, error>`. */
-export function formatUsage(path: SettingPath, { excludedSource, schema }: Setting): string {
-  return excludedSource === 'flag' ? '(no flag)' : `${toFlagName(path)}=<${describeSchema(schema).typeName}>`;
-}
-
-/** Formats the meaning of a setting in plain text, with its variable and its default. */
-export function formatMeaning(path: SettingPath, { doc, default: value, defaultText }: Setting): string {
-  const fallback = value === undefined ? defaultText : `default ${value}`;
-  const notes = [toEnvironmentName(path), ...(fallback === undefined ? [] : [fallback])].join(', ');
-  return `${doc} [${notes}]`.replaceAll('`', '');
-}
-
-function formatFlag(usage: string, meaning: string): readonly string[] {
-  return [`  ${usage}`, ...wrapText(meaning, WIDTH - INDENT.length).map((line) => INDENT + line)];
+function formatTerm([term, meaning]: readonly [string, string]): readonly string[] {
+  return [`  ${term}`, ...wrapText(meaning, WIDTH - INDENT.length).map((line) => INDENT + line)];
 }

@@ -1,7 +1,6 @@
 import { createExporter, type BuildInfo } from '../app.ts';
 import { expectedFound, formatValue, throwIfAny } from '../config/config-error.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { formatUnknownVariables } from '../config/sources.ts';
 import { observePoll } from '../diagnostics/observe-poll.ts';
 import { isRejected } from '../diagnostics/remedies.ts';
 import { formatReport } from '../diagnostics/report.ts';
@@ -12,22 +11,20 @@ import { createLogger } from '../runtime/logger.ts';
 import { formatShard } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
 import { DecodingBudget } from '../upstream/decoding-budget.ts';
-import type { CommandIo } from './command.ts';
+import { withConfiguration, type CommandIo } from './command.ts';
 import type { CommandLine } from './command-line.ts';
-import { formatOnceHelp } from './help.ts';
 import { trySigning } from './try-signing.ts';
-import { withConfiguration } from './with-configuration.ts';
 
 /**
  * Polls every service code once and prints the exposition or, with `--explain`, a report of each poll. The exit code
  * is 1 if a poll failed.
  */
 export const once = withConfiguration(
-  async ({ build, flags, unknownVariables, ...loaded }, io) => {
+  async ({ build, flags, warnings, ...loaded }, io) => {
     const configuration = selectServiceCodes(loaded.configuration, flags);
     const { serviceCodes, shard } = configuration;
     const { stdout, stderr, log, clock, signal } = io;
-    stderr.write(formatUnknownVariables(unknownVariables));
+    for (const warning of warnings) stderr.write(`${warning}\n`);
     if (serviceCodes.length === 0) stderr.write(formatNoServiceCodes(shard));
     const isTryingSigning = flags.has('try-signing');
     if (isTryingSigning || flags.has('explain'))
@@ -39,10 +36,7 @@ export const once = withConfiguration(
     stdout.write(new Exposition().renderBody('everything', families, 'text').bytes);
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
-  {
-    flags: { explain: 'switch', 'try-signing': 'switch', only: 'list' },
-    help: formatOnceHelp(),
-  },
+  { explain: 'switch', 'try-signing': 'switch', only: 'list' },
 );
 
 /** Keeps the service codes that `--only` names, or all without it. */

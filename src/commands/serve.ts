@@ -1,16 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startApp, type App } from '../app.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { findWarnings } from '../config/configuration.ts';
 import { waitForAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { DatabaseError } from '../state/level-database.ts';
-import { withConfiguration } from './with-configuration.ts';
+import { withConfiguration } from './command.ts';
 
 /** Runs the exporter until the signal aborts. Rejects immediately on an unexpected error. */
-export const serve = withConfiguration(async ({ configuration, build, source, unknownVariables }, io) => {
+export const serve = withConfiguration(async ({ configuration, build, source, warnings }, io) => {
   const { log, clock, signal, reportFatalErrorsTo } = io;
   const { serviceCodes, shard } = configuration;
   const logger = createLogger({ ...configuration.log, destination: log });
@@ -27,9 +26,7 @@ export const serve = withConfiguration(async ({ configuration, build, source, un
   await nextTurn();
   // Later failures only drop lines, but a process that never logs anything would hide its mistakes.
   if (log.droppedLines > 0) return 1;
-  for (const { name, suggestion } of unknownVariables)
-    logger.warn({ variable: name, suggestion }, 'Unknown environment variable');
-  for (const warning of findWarnings(configuration)) logger.warn({ warning }, 'Questionable configuration');
+  for (const warning of warnings) logger.warn({ warning }, 'Questionable configuration');
   let app: App;
   try {
     app = await startApp(configuration, { clock, logger, log, build, source });

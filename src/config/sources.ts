@@ -47,33 +47,19 @@ export function readFlagEntries(flags: Flags): readonly SourceEntry[] {
 const KUBERNETES_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
 const PREFIX = 'XVS_';
 
-/** An unknown variable, probably a misspelt one. */
-export interface UnknownVariable {
-  readonly name: string;
-  /** The known variable that it is close to. */
-  readonly suggestion: string;
-}
-
-/** Finds set variables that are close to those of settings. */
-export function findUnknownVariables(environment: Environment): readonly UnknownVariable[] {
+/** Warns of set variables that are close to those of settings, one line each. */
+export function findUnknownVariables(environment: Environment): readonly string[] {
   const known = listSettings().map(([path]) => toEnvironmentName(path));
   const withoutPrefix = known.map((name) => name.slice(PREFIX.length).toLowerCase());
   return Object.keys(environment)
     .filter((name) => name.startsWith(PREFIX) && !known.includes(name) && !KUBERNETES_VARIABLE.test(name))
     .flatMap((name) => {
       const nearest = findNearest(name.slice(PREFIX.length), withoutPrefix);
-      return nearest === undefined ? [] : [{ name, suggestion: PREFIX + nearest.toUpperCase() }];
+      if (nearest === undefined) return [];
+      const remedy = `did you mean ${PREFIX}${nearest.toUpperCase()}?`;
+      const found = 'an unknown one, which has no effect';
+      return [`environment variable ${name}: ${expectedFound('a known variable', found, remedy)}`];
     });
-}
-
-/** Formats unknown variables as lines for people. */
-export function formatUnknownVariables(variables: readonly UnknownVariable[]): string {
-  return variables
-    .map(
-      ({ name, suggestion }) =>
-        `environment variable ${name}: ${expectedFound('a known variable', 'an unknown one, which has no effect', `did you mean ${suggestion}?`)}\n`,
-    )
-    .join('');
 }
 
 /** All settings: each from the last source that gives it, else its default. */

@@ -35,22 +35,11 @@ test('--version prints the version of the package and the revision of the enviro
   );
 });
 
-test('--help lists the flags of all settings with their defaults', async () => {
-  await using program = startProgram(['--help']);
-  assert.equal(await program.exitCode, 0);
-  assert.match(program.stdout, /--web\.listen-address=<.*default :20928/s);
-});
-
-for (const [command, flag] of [
-  ['once', '--explain'],
-  ['healthcheck', '--config.file'],
-] as const) {
-  test(`${command} --help lists its own flags and refers to the others`, async () => {
-    await using program = startProgram([command, '--help']);
+for (const command of [[], ['once'], ['healthcheck']]) {
+  test(`${command.join('')} --help lists all flags`, async () => {
+    await using program = startProgram([...command, '--help']);
     assert.equal(await program.exitCode, 0);
-    assert.match(program.stdout, new RegExp(`^Usage: xvs-exporter ${command} .*\\n  ${flag}`, 's'));
-    assert.match(program.stdout, /xvs-exporter --help/);
-    assert.ok(program.stdout.split('\n').length < 20);
+    assert.match(program.stdout, /--web\.listen-address=<.*default :20928.*--explain/s);
   });
 }
 

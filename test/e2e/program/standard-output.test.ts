@@ -9,7 +9,7 @@ const SETTINGS = {
   XVS_SERVICE_CODES: 'TESTING',
   XVS_SECRET: 'abc',
 };
-const COMMANDS = ['--help', '--config.check', 'once', 'once --help', 'once --explain', 'healthcheck --help'];
+const COMMANDS = ['--help', '--config.check', 'once', 'once --explain', 'healthcheck --help'];
 
 function startInShell(script: string, command: string): Program {
   const program = `"${process.execPath}" "${PROGRAM_PATH}" ${command}`;
