@@ -145,10 +145,11 @@ class ReaderInstance {
   }
 }
 
-/** Free instances that the pool keeps; more exist only while more listings are read at a time. */
-const MAX_FREE_INSTANCES = 4;
-/** An instance with more memory, which only a giant listing needs, is dropped. */
-const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+/**
+ * Memory of the free instances that the pool keeps: about 16 that have read small listings. More exist only while more
+ * listings are read at a time, and one with more, which only a giant listing needs, is dropped.
+ */
+const MAX_FREE_BYTES = 8 * 1024 * 1024;
 
 /** Instances of the engine, for reuse by all service codes: memory is that of the polls under way. */
 export class ReaderPool {
@@ -180,8 +181,8 @@ export class ReaderPool {
   /** Takes back an instance that did not trap. */
   release(instance: ReaderInstance): void {
     instance.sums.release();
-    if (instance.reader.allocatedBytes > MAX_KEPT_BYTES) return;
     this.#free.push(instance);
-    if (this.#free.length > MAX_FREE_INSTANCES) this.#free.shift();
+    const countBytes = (): number => this.#free.reduce((sum, { reader }) => sum + reader.allocatedBytes, 0);
+    while (countBytes() > MAX_FREE_BYTES) this.#free.shift();
   }
 }
