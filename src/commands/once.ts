@@ -88,9 +88,12 @@ export async function explainPolls(
       observePoll({ ...target, signing: scheme }, { client, readers, clock, signal });
     const observation = await poll();
     stdout.write(`${index === 0 ? '' : '\n'}${formatReport(observation, clock.now())}`);
-    if (observation.failure !== undefined) failedCount += 1;
+    if (observation.fetched.error !== undefined) failedCount += 1;
     if (!isTryingSigning || !isRejected(observation)) continue;
-    const result = await trySigning(signing, async (scheme) => (await poll(scheme)).failure === undefined);
+    const result = await trySigning(
+      signing,
+      async (scheme) => (await poll(scheme)).fetched.error === undefined,
+    );
     stdout.write(`  signatures    ${result}\n`);
   }
   return failedCount === 0 ? 0 : 1;

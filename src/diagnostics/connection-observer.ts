@@ -2,7 +2,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { z } from 'zod';
-import type { ObservedConnection } from './observation.ts';
+
+/** The connection that a request was sent on, as far as it was made. */
+export interface ObservedConnection {
+  /** Host and port of a proxy. */
+  readonly proxy?: string;
+  /** Address, family, port and TLS version of the server or proxy. */
+  readonly peer?: string;
+}
 
 const beforeConnectMessage = z.object({ connectParams: z.object({ host: z.string() }) });
 const sendHeadersMessage = z.object({
@@ -33,9 +40,9 @@ export function observeConnection(baseUrl: string, onConnected: () => void): Con
     'undici:client:connected': onConnected,
     'undici:client:sendHeaders': (message: unknown): void => {
       const { success, data } = sendHeadersMessage.safeParse(message);
-      // Described immediately: a closed socket has no addresses and no certificate.
+      // Described immediately: a closed socket has no addresses.
       if (success && data.request.method === 'GET')
-        connection = { ...connection, ...describeSocket(data.socket) };
+        connection = { ...connection, peer: describePeer(data.socket) };
     },
   };
   for (const [channel, listener] of Object.entries(listeners)) subscribe(channel, listener);
@@ -49,24 +56,9 @@ export function observeConnection(baseUrl: string, onConnected: () => void): Con
   };
 }
 
-function describeSocket(socket: Socket): ObservedConnection {
-  const { remoteAddress, remoteFamily, remotePort } = socket;
-  const address = remoteFamily === 'IPv6' ? `[${remoteAddress ?? ''}]` : remoteAddress;
-  return {
-    ...(remoteAddress !== undefined && {
-      peer: `${address ?? ''}:${remotePort ?? ''} (${remoteFamily ?? 'unknown family'})`,
-    }),
-    ...(socket instanceof TLSSocket && {
-      tls: {
-        version: socket.getProtocol() ?? 'unknown version',
-        validUntilMs: parseCertificateDate(socket.getPeerCertificate().valid_to),
-      },
-    }),
-  };
-}
-
-/** @param text - `Jan  1 00:00:00 2036 GMT`; undefined if the socket has no certificate */
-function parseCertificateDate(text: string | undefined): number | undefined {
-  const ms = Date.parse(text ?? '');
-  return Number.isNaN(ms) ? undefined : ms;
+function describePeer(socket: Socket): string {
+  const { remoteAddress = '', remoteFamily = 'unknown family', remotePort = '' } = socket;
+  const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress;
+  const tls = socket instanceof TLSSocket ? (socket.getProtocol() ?? 'TLS') : 'no TLS';
+  return `${host}:${remotePort} (${remoteFamily}), ${tls}`;
 }

@@ -1,19 +1,38 @@
-import { sumColumn } from '../listing/rows.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { ReaderPool } from '../listing/reader.ts';
-import {
-  fetchListing,
-  type FailedListing,
-  type GoodListing,
-  type ListingObserver,
-} from '../poller/fetch-listing.ts';
+import { fetchListing, type FailedListing, type GoodListing } from '../poller/fetch-listing.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
-import { observeConnection } from './connection-observer.ts';
-import { fetchServerCertificate } from './server-certificate.ts';
-import { TaskNameFinder } from './task-names.ts';
-import { describeSecret, summarizeResponse } from './observation.ts';
-import type { ListingSummary, Observation, ObservedBody } from './observation.ts';
+import { observeConnection, type ObservedConnection } from './connection-observer.ts';
+import { fetchServerCertificate, type ServerCertificate } from './server-certificate.ts';
+import { TaskNameFinder, type NamesOfSource } from './task-names.ts';
+
+/** A poll and the details of its exchange. */
+export interface Observation {
+  readonly target: ListingTarget;
+  readonly fetched: GoodListing | FailedListing;
+  readonly response: ResponseHead | undefined;
+  /** The last request that was sent. */
+  readonly request: RedactedRequest | undefined;
+  /** How many times the request was sent. */
+  readonly attempts: number;
+  readonly connection: ObservedConnection;
+  /** The certificate that was rejected, unless a proxy was used. */
+  readonly rejectedCertificate: ServerCertificate | undefined;
+  /** Whether `upstream.ca_file` is set. */
+  readonly hasCaFile: boolean;
+  readonly compressedBytes: number;
+  /** The first character of the body that is no white space; empty without one. */
+  readonly bodyStart: string;
+  /** Milliseconds since the start of the poll; `undefined` for stages that it did not reach. */
+  readonly times: {
+    readonly connectedMs: number | undefined;
+    readonly firstByteMs: number | undefined;
+    readonly totalMs: number;
+  };
+  /** Undefined after a poll that failed, or if the names could not be found. */
+  readonly taskNames: readonly NamesOfSource[] | undefined;
+}
 
 interface ObserveDependencies {
   readonly client: UpstreamClient;
@@ -41,8 +60,11 @@ export async function observePoll(
   let firstByteMs: number | undefined;
   let attempts = 0;
   let compressedBytes = 0;
-  let start: ObservedBody['start'] = 'nothing';
-  const observer: ListingObserver = {
+  let bodyStart = '';
+  using observed = observeConnection(target.baseUrl, () => {
+    connectedMs = elapsedMs();
+  });
+  const fetched = await fetchListing(client, target, readers, undefined, signal, {
     onRequest: (sent) => {
       request = sent;
       attempts += 1;
@@ -55,73 +77,28 @@ export async function observePoll(
       compressedBytes += bytes;
     },
     onChunk: (chunk) => {
-      if (start === 'nothing') start = detectBodyStart(chunk);
+      if (bodyStart === '') bodyStart = /\S/.exec(Buffer.from(chunk).toString('latin1'))?.[0] ?? '';
       names.addChunk(chunk);
     },
-  };
-  using observed = observeConnection(target.baseUrl, () => {
-    connectedMs = elapsedMs();
   });
-  const fetched = await fetchListing(client, target, readers, undefined, signal, observer);
-  const { bytes = 0, ret, error } = fetched;
+  const { error } = fetched;
   const { connection } = observed;
   const totalMs = elapsedMs();
   const isUntrusted = error?.reason === 'tls' && connection.proxy === undefined;
-  const rejectedCertificate = isUntrusted
-    ? await fetchServerCertificate(target.baseUrl, target.timeoutMs, signal)
-    : undefined;
   return {
-    serviceCode: target.serviceCode,
-    baseUrl: target.baseUrl,
-    secret: describeSecret(target.secret),
-    signing: target.signing,
+    target,
+    fetched,
+    response,
     request,
     attempts,
     connection,
-    rejectedCertificate,
+    rejectedCertificate: isUntrusted
+      ? await fetchServerCertificate(target.baseUrl, target.timeoutMs, signal)
+      : undefined,
     hasCaFile: client.hasCaFile,
-    response: response && summarizeResponse(response),
-    clock: response?.clockOffset,
-    body: { compressedBytes, bytes, start },
+    compressedBytes,
+    bodyStart,
     times: { connectedMs, firstByteMs, totalMs },
-    listing: summarizeListing(fetched),
     taskNames: error === undefined ? names.find() : undefined,
-    ret,
-    failure: error,
   };
 }
-
-/** Judges the body by its first character that is not white space. */
-function detectBodyStart(chunk: Uint8Array): ObservedBody['start'] {
-  const first = chunk.find((byte) => byte > 0x20);
-  if (first === undefined) return 'nothing';
-  if (first === 0x7b) return 'object';
-  return first === 0x3c ? 'markup' : 'other';
-}
-
-/** Counts the records of a listing, and lists the first invalid ones; of a failed one, those that were read. */
-export function summarizeListing(fetched: GoodListing | FailedListing): ListingSummary {
-  if (fetched.error !== undefined) return { ...NO_RECORDS, users: fetched.users, tasks: fetched.tasks };
-  const { users, taskCount, rows, invalidRecords, invalidFields, firstRejected } = fetched.listing;
-  return {
-    users,
-    tasks: taskCount,
-    inputs: sumColumn(rows.inputs.columns.inputs),
-    outputs: sumColumn(rows.outputs.columns.outputs),
-    streams: sumColumn(rows.streams.columns.streams),
-    invalid: invalidRecords.reduce((sum, { count }) => sum + count, 0),
-    firstInvalid: firstRejected,
-    invalidFields,
-  };
-}
-
-const NO_RECORDS: ListingSummary = {
-  users: 0,
-  tasks: 0,
-  inputs: 0,
-  outputs: 0,
-  streams: 0,
-  invalid: 0,
-  firstInvalid: [],
-  invalidFields: [],
-};

@@ -1,7 +1,11 @@
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
 import { POLL_ERROR_REMEDY } from '../upstream/errors.ts';
-import type { Symptoms } from './observation.ts';
+import type { ResponseHead } from '../upstream/request-observer.ts';
+import type { Observation } from './observe-poll.ts';
+
+/** What a remedy is found by; of a poll of the poll loop, only the first three. */
+export type Symptoms = Pick<Observation, 'target' | 'fetched' | 'response'> & Partial<Observation>;
 
 /** The remedy for a last good listing that is older than `poll.stale_after` although no poll has failed. */
 export const STALE_LISTING_REMEDY =
@@ -19,7 +23,7 @@ const NOT_TLS_CODES: readonly string[] = [
 const UNTRUSTED_CERTIFICATE_CODE = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
 const INVALID_DATE_CODE = /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/;
 const API_PATH = /\/api(?:\/|$)/;
-const QUOTED = /^(["']).*\1$/;
+const QUOTED = /^(["']).*\1$/s;
 
 /** The interface does not specify the tolerance of the service; below this offset the clock is not a likely cause. */
 const CLOCK_TOLERANCE_MS = 30_000;
@@ -27,18 +31,18 @@ const CLOCK_TOLERANCE_MS = 30_000;
 /** The remedies for the causes that the symptoms match, the likeliest first; for a failure, at least one. */
 export function findRemedies(symptoms: Symptoms): readonly string[] {
   const remedies = [...diagnoseExchange(symptoms), ...diagnoseRejection(symptoms)];
-  return remedies.length > 0 || symptoms.failure === undefined
-    ? remedies
-    : [POLL_ERROR_REMEDY[symptoms.failure.reason]];
+  const { error } = symptoms.fetched;
+  return remedies.length > 0 || error === undefined ? remedies : [POLL_ERROR_REMEDY[error.reason]];
 }
 
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
 function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
-  const { baseUrl, failure, connection, times, response, body, listing, clock, rejectedCertificate } =
-    symptoms;
+  const { target, fetched, response, connection, times, rejectedCertificate } = symptoms;
+  const { baseUrl } = target;
+  const { error } = fetched;
   const { host, hostname, origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/\/+$/, '');
-  const { reason, code = '' } = failure ?? {};
+  const { reason, code = '', addresses = 1, isCutOff } = error ?? {};
   const status = response?.status ?? 0;
   if (reason === 'tls' && NOT_TLS_CODES.includes(code))
     yield `The server at ${host} does not speak TLS. If it is the service, use http:// in upstream.base_url.`;
@@ -54,7 +58,6 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   if (reason === 'resources') yield POLL_ERROR_REMEDY.resources;
   if (reason === 'dns')
     yield `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`;
-  const { addresses = 1 } = failure ?? {};
   if (addresses > 1)
     yield `The name has ${addresses} addresses, and none of them accepted a connection. Check each of them, and whether the name should have all of them.`;
   if (code === 'ECONNREFUSED' && connection?.proxy === undefined)
@@ -65,37 +68,37 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield times.connectedMs === undefined
       ? 'The connection timed out. Check the firewalls and routes between this machine and the service.'
       : 'The service accepted the connection but did not respond in time. Check its load, or raise upstream.timeout.';
-  if (failure !== undefined && connection?.proxy !== undefined)
+  if (error !== undefined && connection?.proxy !== undefined)
     yield `The request went through the proxy ${connection.proxy}, set by http_proxy or https_proxy in the environment. To connect directly, add ${hostname} to no_proxy.`;
   const hasApiPath = API_PATH.test(path);
-  if (failure !== undefined && response !== undefined && hasApiPath)
+  if (error !== undefined && response !== undefined && hasApiPath)
     yield `upstream.base_url contains a part of the API path: "${path}". Remove everything from /api on; the exporter adds ${TASK_LIST_PATH}.`;
   if (status === 404 && !hasApiPath)
     yield 'The server has no task_list at this address. Set upstream.base_url to the service, with the path prefix of its gateway if it has one.';
   if (status >= 300 && status <= 399) {
-    const target = response?.redirectOrigin ?? origin;
-    const advice = target === origin ? '' : ` If ${target} is the service, use it in upstream.base_url.`;
+    const redirect = getRedirectOrigin(response) ?? origin;
+    const advice = redirect === origin ? '' : ` If ${redirect} is the service, use it in upstream.base_url.`;
     yield `The response is a redirect. The exporter does not follow it, because the signature is not valid for another address.${advice}`;
   }
-  if (body?.start === 'markup' || response?.mediaType === 'text/html')
+  if (symptoms.bodyStart === '<' || response?.header('content-type')?.startsWith('text/html') === true)
     yield 'The response is a web page, for example of a login, a load balancer or another site. Check which server listens at upstream.base_url.';
-  if (reason === 'not_json' && response !== undefined && body?.bytes === 0 && body.compressedBytes === 0)
+  if (reason === 'not_json' && response !== undefined && symptoms.compressedBytes === 0)
     yield 'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.';
-  if (failure?.isCutOff === true)
+  if (isCutOff === true)
     yield 'The listing ended early, although the connection did not break. Check the limits of size and time of the proxies and load balancers in front of the service.';
   if (status === 407)
     yield 'The proxy requires a user name and a password. Set them in the environment: http_proxy=http://user:password@host:port.';
   if (status === 429)
     yield 'The service requests fewer polls. Raise poll.interval, and check whether another exporter polls the same service codes.';
-  if (status === 503 && response?.hasRetryAfter === true)
+  if (status === 503 && response?.header('retry-after') !== undefined)
     yield 'The service is overloaded or under maintenance, and asked for a pause. The exporter polls again after it. If this repeats, raise poll.interval, and check whether another exporter polls the same service codes.';
   else if (status >= 500)
     yield 'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.';
   if (response !== undefined && response.ageMs > 0)
     yield `The response comes from a cache and is ${response.ageMs / 1000} s old. Exclude ${TASK_LIST_PATH} from caching.`;
-  if (failure === undefined && listing !== undefined && listing.invalid > 0)
+  if (error === undefined && fetched.listing.invalidRecords.length > 0)
     yield 'Invalid entries are left out of all sums; xvs_exporter_invalid_records_total counts them. Report them to the operator of the service.';
-  const offsetMs = minClockOffsetMs(clock);
+  const offsetMs = minClockOffsetMs(response?.clockOffset);
   if (offsetMs > CLOCK_TOLERANCE_MS)
     yield `The clocks of this machine and of the service differ by at least ${Math.round(offsetMs / 1000)} s, and signatures are valid for a short time only. Synchronize the clock (NTP).`;
 }
@@ -112,20 +115,28 @@ function describeUntrustedAuthority({ hasCaFile, rejectedCertificate }: Symptoms
 }
 
 /** Whether the service understood the request and rejected it. */
-export function isRejected({ failure, response }: Pick<Symptoms, 'failure' | 'response'>): boolean {
-  return failure?.reason === 'api_error' || response?.status === 401 || response?.status === 403;
+export function isRejected({ fetched, response }: Pick<Symptoms, 'fetched' | 'response'>): boolean {
+  return fetched.error?.reason === 'api_error' || response?.status === 401 || response?.status === 403;
 }
 
 function* diagnoseRejection(symptoms: Symptoms): Generator<string> {
-  const { serviceCode, secret, failure, response, ret, clock } = symptoms;
+  const { target, fetched, response } = symptoms;
+  const { serviceCode, secret } = target;
   if (!isRejected(symptoms)) return;
-  if (secret.isQuoted)
+  if (QUOTED.test(secret))
     yield 'The secret includes quotes. Remove them unless they are part of the secret; docker --env-file does not strip quotes.';
   if (QUOTED.test(serviceCode))
     yield 'The service code includes quotes. Remove them; docker --env-file does not strip quotes.';
   if (/\p{Cf}/u.test(serviceCode)) yield 'The service code has invisible characters. Type it again.';
-  const code =
-    failure?.reason === 'api_error' ? `ret ${ret ?? 'unknown'}` : `HTTP status ${response?.status ?? ''}`;
+  const isApiError = fetched.error?.reason === 'api_error';
+  const code = isApiError ? `ret ${fetched.ret ?? 'unknown'}` : `HTTP status ${response?.status ?? ''}`;
+  const clock = response?.clockOffset;
   const isClockGood = clock !== undefined && minClockOffsetMs(clock) <= CLOCK_TOLERANCE_MS;
   yield `The service rejected the request with ${code}. Most likely the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template), or let once --try-signing find its scheme.`;
+}
+
+/** Scheme, host and port of the target of a redirect. */
+export function getRedirectOrigin(response: ResponseHead | undefined): string | undefined {
+  const location = response?.header('location') ?? '';
+  return /^https?:/i.test(location) && URL.canParse(location) ? new URL(location).origin : undefined;
 }

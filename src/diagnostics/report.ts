@@ -1,8 +1,9 @@
 import type { RejectedEntry } from '../listing/listing.ts';
+import { sumColumn } from '../listing/rows.ts';
 import { wrapText } from '../runtime/output.ts';
-import type { ClockOffset } from '../upstream/response-headers.ts';
-import type { ObservedConnection, Observation, ObservedResponse, Timings } from './observation.ts';
-import { findRemedies } from './remedies.ts';
+import type { ResponseHead } from '../upstream/request-observer.ts';
+import type { Observation } from './observe-poll.ts';
+import { findRemedies, getRedirectOrigin } from './remedies.ts';
 import type { ServerCertificate } from './server-certificate.ts';
 
 const LABEL_WIDTH = 14;
@@ -13,26 +14,28 @@ type Section = readonly [label: string, lines: readonly string[]];
 /** Formats an observation as a report for people, with remedies at the end. `nowMs` is wall-clock time. */
 export function formatReport(observation: Observation, nowMs: number): string {
   const lines = [...listSections(observation, nowMs)].flatMap(formatSection);
-  return `${[escapeNonPrintable(observation.serviceCode), ...lines].join('\n')}\n`;
+  return `${[observation.target.serviceCode, ...lines].map(escapeNonPrintable).join('\n')}\n`;
 }
 
 function* listSections(observation: Observation, nowMs: number): Generator<Section> {
-  const { connection, rejectedCertificate, clock, response, ret, listing, times, failure } = observation;
+  const { fetched, response, rejectedCertificate } = observation;
+  const { error } = fetched;
   yield ['request', formatRequest(observation)];
   yield ['signed', formatSigning(observation)];
-  yield ['connection', formatConnection(connection, nowMs)];
+  yield ['connection', formatConnection(observation, nowMs)];
   if (rejectedCertificate !== undefined) yield ['certificate', formatCertificate(rejectedCertificate)];
   if (response !== undefined) {
-    yield ['clock', [formatClock(clock)]];
+    yield ['clock', [formatClock(response)]];
     yield ['response', [formatResponse(response)]];
-    yield ['ret', [String(ret ?? 'none')]];
+    yield ['ret', [String(fetched.ret ?? 'none')]];
     yield ['size', [formatSize(observation)]];
-    const isEmpty = listing.users + listing.tasks + listing.invalid === 0;
-    if (failure === undefined || !isEmpty) yield ['listing', formatListing(observation)];
-    if (failure === undefined && listing.tasks > 0) yield ['task names', formatTaskNames(observation)];
+    const lines = formatListing(observation);
+    if (lines.length > 0) yield ['listing', lines];
+    if (error === undefined && fetched.listing.taskCount > 0)
+      yield ['task names', formatTaskNames(observation)];
   }
-  yield ['times', [formatTimes(times)]];
-  const result = failure === undefined ? 'ok' : `failed: ${failure.reason}. ${failure.message}`;
+  yield ['times', [formatTimes(observation)]];
+  const result = error === undefined ? 'ok' : `failed: ${error.reason}. ${error.message}`;
   yield ['result', wrapText(result, TEXT_WIDTH)];
   for (const remedy of findRemedies(observation)) yield ['remedy', wrapText(remedy, TEXT_WIDTH)];
 }
@@ -41,8 +44,8 @@ function formatSection([label, lines]: Section): readonly string[] {
   return lines.map((line, index) => `  ${(index === 0 ? label : '').padEnd(LABEL_WIDTH)}${line}`);
 }
 
-function formatRequest({ request, attempts, baseUrl }: Observation): readonly string[] {
-  if (request === undefined) return [`not sent to ${baseUrl}`];
+function formatRequest({ request, attempts, target }: Observation): readonly string[] {
+  if (request === undefined) return [`not sent to ${target.baseUrl}`];
   return [
     request.line,
     ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`),
@@ -50,30 +53,21 @@ function formatRequest({ request, attempts, baseUrl }: Observation): readonly st
   ];
 }
 
-function formatSigning({ request, signing, secret }: Observation): readonly string[] {
-  return [
-    escapeNonPrintable(request?.stringToSign ?? ''),
-    `HMAC of ${signing.algorithm}, ${signing.encoding}, key <secret of ${secret.bytes} bytes>`,
-  ];
+function formatSigning({ request, target: { signing, secret } }: Observation): readonly string[] {
+  const key = `<secret of ${Buffer.byteLength(secret)} bytes>`;
+  return [request?.stringToSign ?? '', `HMAC of ${signing.algorithm}, ${signing.encoding}, key ${key}`];
 }
 
-function formatConnection({ peer, tls, proxy }: ObservedConnection, nowMs: number): readonly string[] {
-  const until = tls?.validUntilMs;
+function formatConnection({ connection, response }: Observation, nowMs: number): readonly string[] {
+  const { peer = 'none', proxy } = connection;
+  const until = response?.certificateNotAfterMs;
   const days = Math.floor(((until ?? 0) - nowMs) / 86_400_000);
   const validity = until === undefined ? '' : `, certificate valid until ${formatDate(until)} (${days} days)`;
-  const security = tls === undefined ? 'no TLS' : `${tls.version}${validity}`;
-  return [
-    peer === undefined ? 'none' : `${peer}, ${security}`,
-    ...(proxy === undefined ? [] : [`through the proxy ${proxy}`]),
-  ];
+  return [peer + validity, ...(proxy === undefined ? [] : [`through the proxy ${proxy}`])];
 }
 
-function formatCertificate({
-  issuer,
-  names,
-  validFromMs,
-  validUntilMs,
-}: ServerCertificate): readonly string[] {
+function formatCertificate(certificate: ServerCertificate): readonly string[] {
+  const { issuer, names, validFromMs, validUntilMs } = certificate;
   return [
     `issued by ${issuer}`,
     `for ${names}`,
@@ -82,35 +76,34 @@ function formatCertificate({
 }
 
 function formatDate(ms: number): string {
-  return Number.isNaN(ms) ? 'an unknown date' : new Date(ms).toISOString().slice(0, 10);
+  return Number.isFinite(ms) ? new Date(ms).toISOString().slice(0, 10) : 'an unknown date';
 }
 
-function formatClock(clock: ClockOffset | undefined): string {
-  if (clock === undefined) return 'unknown: the response has no valid Date header';
-  const { aheadMs, uncertaintyMs } = clock;
+function formatClock({ clockOffset }: ResponseHead): string {
+  if (clockOffset === undefined) return 'unknown: the response has no valid Date header';
+  const { aheadMs, uncertaintyMs } = clockOffset;
   if (Math.abs(aheadMs) <= uncertaintyMs) return `in sync (within ${formatSeconds(uncertaintyMs)})`;
   const offset = `${formatSeconds(Math.abs(aheadMs))} ± ${formatSeconds(uncertaintyMs)}`;
   return `this machine is ${offset} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service`;
 }
 
-function formatResponse({
-  status,
-  mediaType = 'no content-type',
-  contentEncoding = 'not compressed',
-  redirectOrigin,
-  ageMs,
-}: ObservedResponse): string {
-  const parts = [`HTTP status ${status}`, mediaType, contentEncoding];
+/** Shows headers only in forms that cannot contain arbitrary text of the server. */
+function formatResponse(response: ResponseHead): string {
+  const { status, header, ageMs } = response;
+  const [mediaType = 'no content-type'] = /^[\w.+-]+\/[\w.+-]+/.exec(header('content-type') ?? '') ?? [];
+  const [coding = 'not compressed'] = /^[\w, -]+$/.exec(header('content-encoding') ?? '') ?? [];
+  const redirectOrigin = getRedirectOrigin(response);
+  const parts = [`HTTP status ${status}`, mediaType, coding];
   if (redirectOrigin !== undefined) parts.push(`redirect to ${redirectOrigin}`);
   if (ageMs > 0) parts.push(`${ageMs / 1000} s old, from a cache`);
   return parts.join(', ');
 }
 
-function formatSize({ body: { bytes, compressedBytes } }: Observation): string {
+function formatSize({ fetched: { bytes = 0 }, compressedBytes }: Observation): string {
   return bytes === compressedBytes ? `${bytes} bytes` : `${bytes} bytes, ${compressedBytes} compressed`;
 }
 
-function formatTimes({ connectedMs, firstByteMs, totalMs }: Timings): string {
+function formatTimes({ times: { connectedMs, firstByteMs, totalMs } }: Observation): string {
   const stages = { connected: connectedMs, headers: firstByteMs, done: totalMs };
   const texts = Object.entries(stages).flatMap(([stage, ms]) =>
     ms === undefined ? [] : [`${stage} after ${ms.toFixed(ms < 10 ? 1 : 0)} ms`],
@@ -118,14 +111,22 @@ function formatTimes({ connectedMs, firstByteMs, totalMs }: Timings): string {
   return texts.join(', ');
 }
 
-function formatListing({ listing, failure }: Observation): readonly string[] {
-  const { users, tasks, inputs, outputs, streams, invalid, firstInvalid, invalidFields } = listing;
-  const counts = `${users} users, ${tasks} tasks with ${inputs} inputs, ${outputs} outputs, ${streams} streams`;
-  const omitted = invalid - firstInvalid.length;
+/** Of a listing that failed, what was read. */
+function formatListing({ fetched }: Observation): readonly string[] {
+  if (fetched.error !== undefined) {
+    const { users, tasks } = fetched;
+    return users + tasks === 0 ? [] : [`${users} users, ${tasks} tasks (incomplete, discarded)`];
+  }
+  const { users, taskCount, rows, invalidRecords, invalidFields, firstRejected } = fetched.listing;
+  const inputs = sumColumn(rows.inputs.columns.inputs);
+  const outputs = sumColumn(rows.outputs.columns.outputs);
+  const streams = sumColumn(rows.streams.columns.streams);
+  const rejected = invalidRecords.reduce((sum, { count }) => sum + count, 0);
+  const omitted = rejected - firstRejected.length;
   return [
-    failure === undefined ? counts : `${counts} (incomplete, discarded)`,
-    ...(invalid === 0 ? [] : [`${invalid} invalid ${invalid === 1 ? 'entry' : 'entries'} skipped:`]),
-    ...firstInvalid.map((entry) => `  ${formatRejectedEntry(entry)}`),
+    `${users} users, ${taskCount} tasks with ${inputs} inputs, ${outputs} outputs, ${streams} streams`,
+    ...(rejected === 0 ? [] : [`${rejected} invalid ${rejected === 1 ? 'entry' : 'entries'} skipped:`]),
+    ...firstRejected.map((entry) => `  ${formatRejectedEntry(entry)}`),
     ...(omitted > 0 ? [`  and ${omitted} more`] : []),
     ...(invalidFields.length > 0 ? ['invalid fields, which count as missing:'] : []),
     ...invalidFields.map(({ record, field, count }) => `  ${record}.${field}: ${count}`),
@@ -148,7 +149,7 @@ function formatTaskNames({ taskNames }: Observation): readonly string[] {
     const shown = names.every((name) => name === undefined) ? ['no names'] : names;
     return shown.map((name, task) => `  ${(task === 0 ? source : '').padEnd(width)}  ${name ?? '–'}`);
   });
-  return ['of the first tasks, by what tasks.name can be:', ...lines.map(escapeNonPrintable)];
+  return ['of the first tasks, by what tasks.name can be:', ...lines];
 }
 
 function formatSeconds(ms: number): string {

@@ -5,8 +5,6 @@ import type { X509Certificate } from 'node:crypto';
 
 /** A server writes what it likes into its certificate. */
 const MAX_CHARACTERS = 200;
-/** Characters that control a terminal or are invisible. */
-const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** A certificate that was presented, whether it can be trusted or not. */
 export interface ServerCertificate {
@@ -19,8 +17,8 @@ export interface ServerCertificate {
 }
 
 /**
- * Gets the certificate of a server by a TLS handshake that verifies nothing, on a connection on which nothing is sent: Node.js
- * tells nothing of a certificate that it has rejected. Returns `undefined` if there is no handshake.
+ * Gets the certificate of a server by a TLS handshake that verifies nothing, on a connection on which nothing is sent:
+ * Node.js tells nothing of a certificate that it has rejected. Returns `undefined` if there is no handshake.
  */
 export async function fetchServerCertificate(
   baseUrl: string,
@@ -49,18 +47,12 @@ export async function fetchServerCertificate(
   }
 }
 
-function describeCertificate({
-  issuer,
-  subject,
-  subjectAltName,
-  validFrom,
-  validTo,
-}: X509Certificate): ServerCertificate {
-  const shorten = (text: string): string =>
-    text.replaceAll('\n', ', ').replaceAll(UNSAFE, '?').slice(0, MAX_CHARACTERS);
+function describeCertificate(certificate: X509Certificate): ServerCertificate {
+  const { issuer, subject, subjectAltName = subject, validFrom, validTo } = certificate;
+  const shorten = (text: string): string => text.replaceAll('\n', ', ').slice(0, MAX_CHARACTERS);
   return {
     issuer: shorten(issuer),
-    names: shorten(subjectAltName?.replaceAll(/(?:DNS|IP Address):/g, '') ?? subject),
+    names: shorten(subjectAltName.replaceAll(/(?:DNS|IP Address):/g, '')),
     validFromMs: Date.parse(validFrom),
     validUntilMs: Date.parse(validTo),
   };

@@ -1,4 +1,3 @@
-import { describeSecret, summarizeResponse } from '../diagnostics/observation.ts';
 import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader.ts';
 import type { CodeMetrics } from '../metrics/exposition/code-metrics.ts';
@@ -174,7 +173,7 @@ export class ServiceCodePoller {
     const failure: PollFailure = {
       reason: error.reason,
       message: error.message,
-      remedies: this.#findRemedies(failed),
+      remedies: findRemedies({ target: this.#code, fetched: failed, response: failed.response }),
       sinceMs: this.#options.store.get(this.#code.serviceCode)?.failure?.sinceMs ?? wallMs,
       pausedUntilMs:
         this.#pausedUntilMs > monotonicMs ? wallMs + this.#pausedUntilMs - monotonicMs : undefined,
@@ -186,19 +185,6 @@ export class ServiceCodePoller {
     this.#history.append({ atMs: monotonicMs, durationMs, error: error.reason, errorCode });
     metrics.recordFailure(error.reason, durationMs / 1000);
     pollLogger.logFailure(failed, durationMs);
-  }
-
-  #findRemedies({ error, ret, response }: FailedListing): readonly string[] {
-    const { serviceCode, baseUrl, secret } = this.#code;
-    return findRemedies({
-      serviceCode,
-      baseUrl,
-      secret: describeSecret(secret),
-      response: response && summarizeResponse(response),
-      clock: response?.clockOffset,
-      ret,
-      failure: error,
-    });
   }
 
   /** Publishes the last state with `changes` applied. */

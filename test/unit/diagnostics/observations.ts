@@ -1,81 +1,93 @@
-import type { Observation } from '../../../src/diagnostics/observation.ts';
+import type { Observation } from '../../../src/diagnostics/observe-poll.ts';
+import type { FailedListing } from '../../../src/poller/fetch-listing.ts';
+import {
+  UpstreamError,
+  type PollErrorReason,
+  type UpstreamErrorDetails,
+} from '../../../src/upstream/errors.ts';
+import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
+import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
+import { readInChunks } from '../../support/read-listing.ts';
+
+const LISTING = {
+  ret: 0,
+  user_list: [{}, {}],
+  task_list: [
+    { id: 'a', outputs: [{ streams: [{}, {}] }, { streams: [{}] }] },
+    { id: 'b', inputs: [{}] },
+  ],
+};
+
+/** A poll that read a listing. */
+export function createGoodListing(listing: object = LISTING): Observation['fetched'] {
+  return {
+    listing: readInChunks(Buffer.from(JSON.stringify(listing)), []),
+    ret: 0,
+    bytes: 1000,
+    status: 200,
+  };
+}
 
 /** A successful poll, apart from the given overrides. */
 export function createObservation(overrides: Partial<Observation> = {}): Observation {
   return {
-    serviceCode: 'TESTING',
-    baseUrl: 'https://live.example.com',
-    secret: { bytes: 32, isQuoted: false },
-    signing: { algorithm: 'sha256', encoding: 'hex' },
+    target: {
+      serviceCode: 'TESTING',
+      baseUrl: 'https://live.example.com',
+      secret: 'x'.repeat(32),
+      signing: PUBLISHED_SCHEME,
+      timeoutMs: 10_000,
+    },
+    fetched: createGoodListing(),
+    response: createResponse({}),
     request: {
       line: 'GET /api/20140928/task_list?service_code=TESTING HTTP/1.1',
       headers: { host: 'live.example.com', 'xvs-signature': '<signature of 64 characters>' },
       stringToSign: '/api/20140928/task_listservice_code=TESTING1443494296533',
     },
     attempts: 1,
-    connection: { peer: '192.0.2.7:443 (IPv4)', tls: { version: 'TLSv1.3', validUntilMs: undefined } },
+    connection: { peer: '192.0.2.7:443 (IPv4), TLSv1.3' },
     rejectedCertificate: undefined,
     hasCaFile: false,
-    response: {
-      status: 200,
-      mediaType: 'application/json',
-      contentEncoding: 'gzip',
-      redirectOrigin: undefined,
-      ageMs: 0,
-      hasRetryAfter: false,
-    },
-    clock: { aheadMs: 100, uncertaintyMs: 550 },
-    body: { compressedBytes: 100, bytes: 1000, start: 'object' },
+    compressedBytes: 100,
+    bodyStart: '{',
     times: { connectedMs: 12, firstByteMs: 34, totalMs: 56 },
-    listing: {
-      users: 10,
-      tasks: 3,
-      inputs: 4,
-      outputs: 5,
-      streams: 6,
-      invalid: 0,
-      firstInvalid: [],
-      invalidFields: [],
-    },
     taskNames: [
       { source: 'opaque.room', names: ['main', undefined, 'backup'] },
       { source: 'input.user_name', names: [undefined, undefined, undefined] },
     ],
-    ret: 0,
-    failure: undefined,
     ...overrides,
   };
 }
 
 /** The fields of a poll without a response. */
-export const NO_RESPONSE: Partial<Observation> = {
-  response: undefined,
-  clock: undefined,
-  ret: undefined,
-  body: { compressedBytes: 0, bytes: 0, start: 'nothing' },
-};
+export const NO_RESPONSE = { response: undefined, compressedBytes: 0, bodyStart: '' };
 
-/** The fields of a poll that failed. */
+/** A poll that failed. */
 export function createFailure(
-  reason: NonNullable<Observation['failure']>['reason'],
-  code?: string,
-): Pick<Observation, 'failure'> {
-  return { failure: { reason, message: 'It failed', code } };
+  reason: PollErrorReason,
+  details: UpstreamErrorDetails = {},
+  progress: Partial<FailedListing> = {},
+): FailedListing {
+  const error = new UpstreamError(reason, 'It failed', details);
+  return { error, users: 0, tasks: 0, ret: undefined, bytes: 1000, status: undefined, ...progress };
 }
 
-/** The fields of a poll with another response. */
+/** A response, of a service whose clock agrees, with these headers besides. */
 export function createResponse(
-  overrides: Partial<NonNullable<Observation['response']>>,
-): Pick<Observation, 'response'> {
+  overrides: Partial<ResponseHead>,
+  headers: Readonly<Record<string, string>> = {
+    'content-type': 'application/json',
+    'content-encoding': 'gzip',
+  },
+): ResponseHead {
   return {
-    response: {
-      status: 200,
-      mediaType: 'text/plain',
-      contentEncoding: undefined,
-      redirectOrigin: undefined,
-      ageMs: 0,
-      hasRetryAfter: false,
-      ...overrides,
-    },
+    status: 200,
+    clockOffset: { aheadMs: 100, uncertaintyMs: 550 },
+    ageMs: 0,
+    retryAfterMs: undefined,
+    certificateNotAfterMs: undefined,
+    header: (name) => headers[name],
+    ...overrides,
   };
 }

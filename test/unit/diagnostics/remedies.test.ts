@@ -1,31 +1,40 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Observation } from '../../../src/diagnostics/observation.ts';
+import type { Observation } from '../../../src/diagnostics/observe-poll.ts';
 import { findRemedies, STALE_LISTING_REMEDY } from '../../../src/diagnostics/remedies.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
-import { createResponse, createFailure, createObservation, NO_RESPONSE } from './observations.ts';
+import {
+  createFailure,
+  createGoodListing,
+  createObservation,
+  createResponse,
+  NO_RESPONSE,
+} from './observations.ts';
 
 /** A poll that failed without a response. */
-const fail = (...reason: Parameters<typeof createFailure>): Partial<Observation> => ({
+const fail = (reason: Parameters<typeof createFailure>[0], code?: string): Partial<Observation> => ({
   ...NO_RESPONSE,
-  ...createFailure(...reason),
+  fetched: createFailure(reason, code === undefined ? {} : { code }),
 });
 /** A poll that failed because of the status of its response. */
-const respond = (status: number, more: Parameters<typeof createResponse>[0] = {}): Partial<Observation> => ({
-  ...createFailure('http_status'),
-  ...createResponse({ status, ...more }),
+const respond = (status: number, headers: Readonly<Record<string, string>> = {}): Partial<Observation> => ({
+  fetched: createFailure('http_status'),
+  response: createResponse({ status }, headers),
 });
-const rejected = { ...createFailure('api_error'), ret: 1005 };
-const http = { baseUrl: 'http://live.example.com:8080' };
+const { target } = createObservation();
+const rejected = { fetched: createFailure('api_error', {}, { ret: 1005 }) };
+const offset = (aheadMs: number): Partial<Observation> => ({
+  response: createResponse({ clockOffset: { aheadMs, uncertaintyMs: 500 } }),
+});
+const http = { target: { ...target, baseUrl: 'http://live.example.com:8080' } };
 const proxy = { connection: { proxy: 'proxy.example.com:3128' } };
-const secret = { bytes: 32, isQuoted: false };
 
 /** Overrides of a successful observation by what they stand for. */
 const CASES: Readonly<Record<string, Partial<Observation>>> = {
   'a successful poll': {},
-  'a clock offset within the tolerance': { clock: { aheadMs: 30_400, uncertaintyMs: 500 } },
+  'a clock offset within the tolerance': offset(30_400),
   'HTTPS to an HTTP port': fail('tls', 'ERR_SSL_WRONG_VERSION_NUMBER'),
   'HTTP to an HTTPS port that closes the connection': { ...fail('reset', 'UND_ERR_SOCKET'), ...http },
   'HTTP to an HTTPS port that sends a TLS alert': { ...fail('not_json', 'HPE_INVALID_CONSTANT'), ...http },
@@ -46,49 +55,44 @@ const CASES: Readonly<Record<string, Partial<Observation>>> = {
     times: { connectedMs: undefined, firstByteMs: undefined, totalMs: 1 },
   },
   'a timeout before the response': fail('timeout'),
-  'a timeout within the response': createFailure('timeout'),
+  'a timeout within the response': { fetched: createFailure('timeout') },
   'a base URL that contains the API path': {
     ...respond(404),
-    baseUrl: 'https://live.example.com/api/20140928',
+    target: { ...target, baseUrl: 'https://live.example.com/api/20140928' },
   },
   'status 404': respond(404),
-  'a redirect to another host': respond(301, { redirectOrigin: 'https://other.example.com' }),
+  'a redirect to another host': respond(301, { location: 'https://other.example.com/x?token=1' }),
   'a redirect within the service': respond(302),
-  'a web page, recognized by its first character': {
-    ...createFailure('not_json'),
-    body: { compressedBytes: 9, bytes: 9, start: 'markup' },
-  },
+  'a web page, recognized by its first character': { fetched: createFailure('not_json'), bodyStart: '<' },
   'a web page, recognized by its media type': {
-    ...createFailure('not_json'),
-    ...createResponse({ mediaType: 'text/html' }),
+    fetched: createFailure('not_json'),
+    response: createResponse({}, { 'content-type': 'text/html; charset=utf-8' }),
   },
-  'a listing that is cut off': {
-    failure: { reason: 'not_json', message: 'It failed', code: undefined, isCutOff: true },
-  },
-  'an empty body': {
-    ...createFailure('not_json'),
-    body: { compressedBytes: 0, bytes: 0, start: 'nothing' },
-  },
+  'a listing that is cut off': { fetched: createFailure('not_json', { isCutOff: true }) },
+  'an empty body': { fetched: createFailure('not_json'), compressedBytes: 0, bodyStart: '' },
   'status 401': respond(401),
   'status 403': respond(403),
   'status 407': respond(407),
   'status 429': respond(429),
   'status 502': respond(502),
-  'status 503 with Retry-After': respond(503, { hasRetryAfter: true }),
+  'status 503 with Retry-After': respond(503, { 'retry-after': '60' }),
   'a name with two addresses': {
     ...NO_RESPONSE,
-    failure: { reason: 'timeout', message: 'It failed', code: 'ETIMEDOUT', addresses: 2 },
+    fetched: createFailure('timeout', { code: 'ETIMEDOUT', addresses: 2 }),
   },
-  'a response of a cache': createResponse({ ageMs: 120_000 }),
-  'a listing beyond the size limit': createFailure('too_large'),
-  'JSON that is not a listing': createFailure('bad_shape'),
-  'invalid records': { listing: { ...createObservation().listing, invalid: 2 } },
+  'a response of a cache': { response: createResponse({ ageMs: 120_000 }) },
+  'a listing beyond the size limit': { fetched: createFailure('too_large') },
+  'JSON that is not a listing': { fetched: createFailure('bad_shape') },
+  'invalid records': { fetched: createGoodListing({ ret: 0, user_list: [7], task_list: [] }) },
   'a rejection by ret': rejected,
-  'a large clock offset': { ...rejected, clock: { aheadMs: -3_600_000, uncertaintyMs: 600 } },
-  'a rejected secret in quotes': { ...rejected, secret: { ...secret, isQuoted: true } },
-  'an accepted secret with quotes': { secret: { ...secret, isQuoted: true } },
-  'a rejected service code in quotes': { ...rejected, serviceCode: '"TESTING"' },
-  'a rejected service code with an invisible character': { ...rejected, serviceCode: 'TEST\u200bING' },
+  'a large clock offset': { ...rejected, ...offset(-3_600_100) },
+  'a rejected secret in quotes': { ...rejected, target: { ...target, secret: '"abc"' } },
+  'an accepted secret with quotes': { target: { ...target, secret: '"abc"' } },
+  'a rejected service code in quotes': { ...rejected, target: { ...target, serviceCode: '"TESTING"' } },
+  'a rejected service code with an invisible character': {
+    ...rejected,
+    target: { ...target, serviceCode: 'TEST\u200bING' },
+  },
 };
 
 test('each finding has its remedies, the likeliest first', () => {
@@ -101,14 +105,16 @@ test('each finding has its remedies, the likeliest first', () => {
 
 test('a rejection mentions that the clocks agree only if they do', () => {
   const remedyAt = (aheadMs: number): string =>
-    findRemedies(createObservation({ ...rejected, clock: { aheadMs, uncertaintyMs: 500 } })).join(' ');
+    findRemedies(createObservation({ ...rejected, ...offset(aheadMs) })).join(' ');
   assert.match(remedyAt(200), /The clocks agree\./);
   assert.doesNotMatch(remedyAt(60_000), /The clocks agree\./);
 });
 
 test('every setting that a remedy names exists', () => {
   const remedies = [
-    ...POLL_ERROR_REASONS.flatMap((reason) => findRemedies(createObservation(createFailure(reason)))),
+    ...POLL_ERROR_REASONS.flatMap((reason) =>
+      findRemedies(createObservation({ fetched: createFailure(reason) })),
+    ),
     STALE_LISTING_REMEDY,
     ...Object.values(CASES).flatMap((overrides) => findRemedies(createObservation(overrides))),
   ];
