@@ -12,6 +12,7 @@ import { createWorld } from './world.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const SERVICE_CODES = ['TESTING', 'STADIUM'];
+/** They run at 4 Mbit/s and have three outputs. */
 const STREAMS = ['main', 'backup'];
 const SECRET = 'demo-secret';
 const SIMULATOR_PORT = 20_140;
@@ -34,7 +35,10 @@ function createConfiguration(simulatorUrl: string): object {
   return {
     upstream: { base_url: simulatorUrl },
     secret: SECRET,
-    service_codes: SERVICE_CODES.map((service_code) => ({ service_code, expect: { names: STREAMS } })),
+    service_codes: SERVICE_CODES.map((service_code) => ({
+      service_code,
+      expect: { names: STREAMS.map((name) => ({ name, min_input_rate: '3Mbit/s', outputs: 3 })) },
+    })),
     poll: { interval: '5s', stall_after: '20s' },
     tasks: { name: 'opaque.room' },
     metrics: { per_task: true },

@@ -46,7 +46,7 @@ export const faultSchema = z.discriminatedUnion('fault', [
   z.strictObject({ fault: z.literal('huge'), bytes: z.int().positive().optional(), ...scope }),
   z.strictObject({ fault: z.literal('clock_skew'), ms: z.int(), ...scope }),
   z.strictObject({
-    fault: z.literal('freeze_ingest'),
+    fault: z.literal(['freeze_ingest', 'slow_ingest']),
     taskId: z.string().min(1).optional(),
     name: z.string().min(1).optional(),
     ...scope,
@@ -58,9 +58,9 @@ export type FaultRequest = z.input<typeof faultSchema>;
 /** A fault with all its parameters. */
 type Fault = z.output<typeof faultSchema>;
 /** A fault that changes the response to a request. */
-export type ResponseFault = Exclude<Fault, { fault: 'freeze_ingest' }>;
+export type ResponseFault = Exclude<Fault, FreezeFault>;
 
-type FreezeFault = Extract<Fault, { fault: 'freeze_ingest' }>;
+type FreezeFault = Extract<Fault, { fault: Freeze['fault'] }>;
 
 /** The active faults, and all freezes. */
 export class FaultRegistry {
@@ -75,11 +75,11 @@ export class FaultRegistry {
 
   /**
    * Activates a fault. A service code has one response fault at a time: the last one set for it, or else the last one
-   * set for all. `freeze_ingest` is independent of it.
+   * set for all. Freezes are independent of it.
    */
   set(request: FaultRequest): void {
     const fault = faultSchema.parse(request);
-    if (fault.fault !== 'freeze_ingest') this.#responseFaults.set(fault.serviceCode, fault);
+    if (!isFreeze(fault)) this.#responseFaults.set(fault.serviceCode, fault);
     else if (!this.listActive().some((active) => isDeepStrictEqual(active, fault)))
       this.#freezes = [...this.#freezes, { ...fault, fromMs: this.#clock.now(), toMs: Infinity }];
   }
@@ -113,4 +113,8 @@ export class FaultRegistry {
   listFreezes(): readonly Freeze[] {
     return this.#freezes;
   }
+}
+
+function isFreeze(fault: Fault): fault is FreezeFault {
+  return fault.fault === 'freeze_ingest' || fault.fault === 'slow_ingest';
 }

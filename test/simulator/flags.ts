@@ -42,6 +42,7 @@ Faults, with their parameters (? is optional); each takes serviceCode?, too:
   huge            sends white space before the listing: bytes? of it, or without end
   clock_skew      sets the clock of the service wrong by ms
   freeze_ingest   stops all tasks, or those of taskId? or name?: they receive and deliver nothing
+  slow_ingest     the same, but they receive and deliver a third
 `;
 
 const natural = z

@@ -5,24 +5,32 @@ interface FreezeScope {
   readonly name?: string | undefined;
 }
 
-/** An interval in which tasks receive and deliver nothing. */
+/** An interval in which tasks receive and deliver nothing, or a third with `slow_ingest`. */
 export interface Freeze extends FreezeScope {
+  readonly fault?: 'freeze_ingest' | 'slow_ingest';
   readonly fromMs: number;
   /** `Infinity` while it lasts. */
   readonly toMs: number;
 }
 
-/** Measures the part of an interval in which a task is frozen. The freezes are in order of `fromMs`. */
+/** Measures how much of an interval a task loses. The freezes are in order of `fromMs`. */
 export function measureFrozenMs(
   freezes: readonly Freeze[],
   task: Required<FreezeScope>,
   fromMs: number,
   toMs: number,
 ): number {
+  const own = freezes.filter((freeze) => isInScope(freeze, task));
+  const stops = own.filter(({ fault }) => fault !== 'slow_ingest');
+  const stoppedMs = measureUnionMs(stops, fromMs, toMs);
+  const slowMs = measureUnionMs(own, fromMs, toMs) - stoppedMs;
+  return stoppedMs + Math.floor((slowMs * 2) / 3);
+}
+
+function measureUnionMs(freezes: readonly Freeze[], fromMs: number, toMs: number): number {
   let total = 0;
   let coveredUntilMs = fromMs;
   for (const freeze of freezes) {
-    if (!isInScope(freeze, task)) continue;
     const startMs = Math.max(freeze.fromMs, coveredUntilMs);
     const endMs = Math.min(freeze.toMs, toMs);
     if (endMs > startMs) {

@@ -105,6 +105,19 @@ const RTMP_PUSH: OutputProfile = { ...FLV_LIVE, format: 'rtmp', tag: 'rtmp_push_
 const HLS_LIVE: OutputProfile = { ...FLV_LIVE, format: 'm3u8', tag: 'hls_live', audio: VO_AAC };
 const HLS_SMALL: OutputProfile = { ...HLS_LIVE, ...SMALL, tag: 'hls_270p', audio: MP3 };
 
+export interface TaskProfile {
+  readonly inputCount: number;
+  readonly layout: readonly OutputProfile[];
+  readonly bytesPerMs: number;
+}
+
+/** Streams are alike, so that one expectation suits all. */
+export const STREAM: TaskProfile = {
+  inputCount: 1,
+  layout: [FLV_LIVE, RTMP_PUSH, HLS_LIVE],
+  bytesPerMs: 500,
+};
+
 /** The outputs of a task with one input. */
 export const OUTPUT_LAYOUTS: WeightedChoices<readonly OutputProfile[]> = [
   [[FLV_LIVE, RTMP_PUSH, HLS_LIVE], 30],

@@ -33,10 +33,8 @@ export function createTask(
   const id = `${server.id}-${lifetime.uniqueId}`;
   const name = stream ?? String(mixHash(seed, 22) % 1_000);
   const isFile = stream === undefined && mixHash(seed, 3) % 10 === 0;
-  const inputCount = isFile ? 1 : pickWeighted(profiles.INPUT_COUNTS, mixHash(seed, 4));
-  const layout =
-    inputCount > 1 ? profiles.MERGED_OUTPUTS : pickWeighted(profiles.OUTPUT_LAYOUTS, mixHash(seed, 5));
-  const bytesPerMs = toIntegerIn(mixHash(seed, 6), 125, 500);
+  const { inputCount, layout, bytesPerMs } =
+    stream === undefined ? pickTaskProfile(seed, isFile) : profiles.STREAM;
   const untilMs = Math.min(Math.max(timeMs, lifetime.startsAtMs), lifetime.endsAtMs);
   const frozenMs = measureFrozenMs(freezes, { serviceCode, taskId: id, name }, lifetime.startsAtMs, untilMs);
   const ageMs = untilMs - lifetime.startsAtMs - frozenMs;
@@ -65,6 +63,13 @@ export function createTask(
     input_bytes: integrateUntil(inputRate, ageMs),
     opaque: encodeURIComponent(JSON.stringify({ room: name })),
   };
+}
+
+function pickTaskProfile(seed: number, isFile: boolean): profiles.TaskProfile {
+  const inputCount = isFile ? 1 : pickWeighted(profiles.INPUT_COUNTS, mixHash(seed, 4));
+  const layout =
+    inputCount > 1 ? profiles.MERGED_OUTPUTS : pickWeighted(profiles.OUTPUT_LAYOUTS, mixHash(seed, 5));
+  return { inputCount, layout, bytesPerMs: toIntegerIn(mixHash(seed, 6), 125, 500) };
 }
 
 /** Reaches 100 shortly before the end of the task, so that a listing can contain a finished one. */

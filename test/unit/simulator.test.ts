@@ -71,21 +71,26 @@ test('a listing is valid, and a function of seed, service code and time', () => 
   );
 });
 
-test('the bytes of two adjacent intervals add up, and a freeze takes its own away', () => {
+test('the bytes of two adjacent intervals add up, and a freeze takes its own away, or two thirds', () => {
   fc.assert(
     fc.property(fc.nat(24 * HOUR_MS), fc.nat(HOUR_MS), fc.nat(HOUR_MS), (age, first, second) => {
       const world = createWorld({ seed: 1, startedAtMs: STARTED_AT_MS, users: 0, tasks: 10 });
       const from = STARTED_AT_MS + age;
       const middle = from + first;
       const to = middle + second;
-      for (const freezes of [[], [{ fromMs: from, toMs: middle }]]) {
+      const normal = world.bytesPushed(CODE, from, middle);
+      const freeze = { fromMs: from, toMs: middle };
+      const slow = { fault: 'slow_ingest', ...freeze } as const;
+      for (const freezes of [[], [slow], [freeze], [slow, freeze]]) {
         const before = world.bytesPushed(CODE, from, middle, freezes);
         const after = world.bytesPushed(CODE, middle, to, freezes);
         assert.deepEqual(world.bytesPushed(CODE, from, to, freezes), {
           input: before.input + after.input,
           httpOutput: before.httpOutput + after.httpOutput,
         });
-        if (freezes.length > 0) assert.deepEqual(before, { input: 0, httpOutput: 0 });
+        if (freezes.includes(freeze)) assert.deepEqual(before, { input: 0, httpOutput: 0 });
+        // Rates vary between 85 and 115 %, and time is whole milliseconds.
+        else if (freezes.includes(slow)) assert.ok(before.input <= (normal.input / 3) * (1.15 / 0.85) + 1e5);
       }
     }),
     createRunParameters(20),
