@@ -19,8 +19,8 @@ const keys = new Set([
   'config.check',
   ...listChartValues(),
 ]);
-/** Compose passes `XVS_SECRET_PATH` on as a file. */
-const variables = new Set([...paths.map(toEnvironmentName), 'XVS_SECRET_PATH']);
+/** Compose mounts these as files. */
+const variables = new Set([...paths.map(toEnvironmentName), 'XVS_CONFIG_PATH', 'XVS_SECRET_PATH']);
 /** Prometheus and Alertmanager have `--web.external-url`. */
 const flags = new Set([...paths.map(toFlagName), '--config.check', '--web.external-url']);
 

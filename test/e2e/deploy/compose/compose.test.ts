@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
@@ -54,7 +54,7 @@ test('.env sets exactly the variables that compose.yml uses', () => {
 test('mounted files exist and are read-only', () => {
   const { services, secrets, volumes } = readComposeFile();
   const mounts = Object.values(services).flatMap(listBindMounts);
-  assert.equal(mounts.length, 6);
+  assert.equal(mounts.length, 7);
   assert.deepEqual(
     mounts.filter(({ source, options }) => !existsSync(source) || options !== 'ro'),
     [],
@@ -71,24 +71,28 @@ test('mounted files exist and are read-only', () => {
   }
 });
 
-test('the exporter accepts its environment variables', async () => {
-  const { environment = {}, secrets } = readComposeService('exporter');
-  assert.equal(environment['XVS_SECRET_FILE'], `/run/secrets/${secrets?.[0]}`);
-  const secretFile = repositoryPath(COMPOSE_FOLDER, readComposeFile().secrets['xvs']?.file ?? '');
-  await using program = startProgram(['--config.check'], { ...environment, XVS_SECRET_FILE: secretFile });
-  assert.equal(await program.exitCode, 0, program.stderr);
-  assert.match(program.stdout, /2 service codes\.\n(?:.*\n)* {2}TESTING +http:\/\/simulator:20140 +15s /);
-});
-
-test('the simulator has the codes, the secret and the address that the exporter uses', () => {
-  const { environment = {} } = readComposeService('exporter');
+test('the exporter finds what its configuration expects at the simulated service', async () => {
+  const exporter = readComposeService('exporter');
   const { build, command = [] } = readComposeService('simulator');
   assert.equal(build?.target, 'simulator');
-  const { secretsByServiceCode, listenAddress } = parseSimulatorFlags(command);
-  assert.deepEqual([...secretsByServiceCode.keys()], environment['XVS_SERVICE_CODES']?.split(','));
-  const secret = readRepositoryFile(COMPOSE_FOLDER, 'demo-secret').trim();
-  assert.deepEqual([...new Set(secretsByServiceCode.values())], [secret]);
-  assert.equal(environment['XVS_UPSTREAM_BASE_URL'], `http://simulator:${listenAddress.port}`);
+  const [configFile] = listBindMounts(exporter).map(({ source }) => source);
+  const { port } = parseSimulatorFlags(command).listenAddress;
+  assert.match(readFileSync(configFile ?? '', 'utf8'), new RegExp(`base_url: http://simulator:${port}\n`));
+  await using service = startSimulatorProgram(
+    ...command.filter((flag) => !flag.startsWith('--listen-address=')),
+  );
+  await using once = startProgram(['once', `--config.file=${configFile}`], {
+    ...exporter.environment,
+    XVS_UPSTREAM_BASE_URL: await service.waitForUrl(),
+    XVS_SECRET_FILE: repositoryPath(COMPOSE_FOLDER, readComposeFile().secrets['xvs']?.file ?? ''),
+  });
+  assert.equal(await once.exitCode, 0, once.stderr);
+  assert.deepEqual(
+    once.stdout.match(/^xvs_expected_task_up\{.*$/gm),
+    ['TESTING', 'STADIUM'].flatMap((code) =>
+      ['main', 'backup'].map((name) => `xvs_expected_task_up{service_code="${code}",task_name="${name}"} 1`),
+    ),
+  );
 });
 
 test('Prometheus has the shipped configuration with container names as hosts', () => {
