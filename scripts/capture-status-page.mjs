@@ -28,10 +28,28 @@ const EXPECTING = ['CONCERT', 'STADIUM'];
 const PICTURES = [
   { name: 'list-light', path: '/', colorScheme: 'light', width: 1440, height: 720 },
   { name: 'list-dark', path: '/', colorScheme: 'dark', width: 1440, height: 720 },
-  { name: 'code-light', path: '/service-codes/CONCERT', colorScheme: 'light', width: 1280, height: 1040 },
-  { name: 'code-dark', path: '/service-codes/STADIUM', colorScheme: 'dark', width: 1280, height: 1040 },
+  {
+    name: 'code-light',
+    path: '/service-codes/?service_code=CONCERT',
+    colorScheme: 'light',
+    width: 1280,
+    height: 1040,
+  },
+  {
+    name: 'code-dark',
+    path: '/service-codes/?service_code=STADIUM',
+    colorScheme: 'dark',
+    width: 1280,
+    height: 1040,
+  },
   { name: 'list-phone', path: '/', colorScheme: 'light', width: 360, height: 760 },
-  { name: 'code-phone', path: '/service-codes/CONCERT', colorScheme: 'dark', width: 360, height: 760 },
+  {
+    name: 'code-phone',
+    path: '/service-codes/?service_code=CONCERT',
+    colorScheme: 'dark',
+    width: 360,
+    height: 760,
+  },
 ];
 const children = [];
 /** The pages show this path. */

@@ -36,11 +36,8 @@ export interface PollPlan {
   /** Scheme, host and port of the service. */
   readonly origin: string;
   readonly intervalMs: number;
-  /**
-   * When the next periodic poll starts, or when the running poll started, in monotonic milliseconds;
-   * `undefined` while none is planned.
-   */
-  readonly nextPollMs: number | undefined;
+  /** Time to the next periodic poll; not positive while one runs, `undefined` while none is planned. */
+  readonly nextPollInMs: number | undefined;
   /** Whether polls are skipped until then because the service asked for a pause (`Retry-After`). */
   readonly isPaused: boolean;
 }
@@ -74,15 +71,11 @@ export class ServiceCodePoller {
   /** `nowMs` is monotonic. */
   getPlan(nowMs: number): PollPlan {
     const { baseUrl, intervalMs } = this.#code;
-    const dueMs = this.#pendingSinceMs;
     const isPaused = nowMs < this.#pausedUntilMs;
-    return {
-      origin: new URL(baseUrl).origin,
-      intervalMs,
-      nextPollMs:
-        dueMs === undefined || !isPaused ? dueMs : findFirstPollAfter(dueMs, intervalMs, this.#pausedUntilMs),
-      isPaused,
-    };
+    let dueMs = this.#pendingSinceMs;
+    if (dueMs !== undefined && isPaused) dueMs = findFirstPollAfter(dueMs, intervalMs, this.#pausedUntilMs);
+    const nextPollInMs = dueMs === undefined ? undefined : dueMs - nowMs;
+    return { origin: new URL(baseUrl).origin, intervalMs, nextPollInMs, isPaused };
   }
 
   /** Applies new settings of the same service code. During a poll, only the expectation may differ. */

@@ -37,8 +37,7 @@ export interface ServiceCodeStatus extends Pick<
   readonly condition: ServiceCodeCondition;
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
   readonly totals: LatestListing | undefined;
-  /** What the last good listing lost, and since when in milliseconds since the Unix epoch. */
-  readonly loss: (ListingLoss & { readonly sinceMs: number }) | undefined;
+  readonly loss: ListingLoss | undefined;
   /** What the last good listing had that is not counted as it should be; `undefined` if it is stale. */
   readonly findings: ListingFindings | undefined;
   /** The names that must run, and how they were in the last good listing. */
@@ -123,9 +122,9 @@ export function createExporterFacade(parts: ExporterParts) {
     /** The service codes that this process polls, with their configured labels. */
     getServiceCodes: (): readonly { readonly serviceCode: string; readonly labels: StaticLabels }[] =>
       store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.get(serviceCode) })),
-    hasServiceCode: (serviceCode: string): boolean => poller.has(serviceCode),
-    /** Why this process does not poll a service code, without its name. */
-    explainUnknown(serviceCode: string): string {
+    /** Why this process does not poll a service code, without its name; `undefined` if it does. */
+    explainUnknown(serviceCode: string): string | undefined {
+      if (poller.has(serviceCode)) return undefined;
       if (!parts.getCodesOnOtherShards().has(serviceCode)) return 'No such service code is configured.';
       const other = selectShard(serviceCode, shard.count);
       return `Shard ${other} polls this service code; this is ${formatShard(shard)}.`;
@@ -149,17 +148,8 @@ export function createExporterFacade(parts: ExporterParts) {
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
       return breakDownListing(state.snapshot);
     },
-    /**
-     * When a service code is polled, with the next poll in milliseconds since the Unix epoch; `undefined` for a service code
-     * that is not configured.
-     */
-    getPolling(serviceCode: string): PollPlan | undefined {
-      const nowMs = clock.monotonic();
-      const plan = poller.getPlan(serviceCode, nowMs);
-      if (plan === undefined) return undefined;
-      const nextPollMs = plan.nextPollMs === undefined ? undefined : clock.now() + plan.nextPollMs - nowMs;
-      return { ...plan, nextPollMs };
-    },
+    /** `undefined` for a service code that is not configured. */
+    getPolling: (serviceCode: string): PollPlan | undefined => poller.getPlan(serviceCode, clock.monotonic()),
     getProcess: (): ProcessStatus => ({
       nowMs: clock.now(),
       version: parts.build.version,
@@ -198,7 +188,7 @@ function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number
     labels: labels.get(state.serviceCode),
     condition: toCondition(state, nowMs),
     totals: toTotals(state, nowMs),
-    loss: toLoss(state),
+    loss: state.history.findLoss(),
     findings: isStale(state, nowMs) ? undefined : toFindings(state.snapshot),
     expectedTasks: listExpectedTasks(state.expectation, state.snapshot?.expectedTasks),
     expectedTaskCount: state.expectation?.tasks ?? 0,
@@ -212,11 +202,6 @@ function toCondition(state: CodeState, nowMs: number): ServiceCodeCondition {
   if (state.history.findLoss() !== undefined) return 'lost';
   const { tasks = 0, ingress, egress } = state.history.latestListing ?? {};
   return tasks > 0 && ingress === 0 && egress === 0 ? 'idle' : 'up';
-}
-
-function toLoss({ history, lastPollMs = 0 }: CodeState): ServiceCodeStatus['loss'] {
-  const loss = history.findLoss();
-  return loss && { ...loss, sinceMs: lastPollMs - loss.beforeLatestMs };
 }
 
 function toFindings(snapshot: Snapshot | undefined): ListingFindings | undefined {

@@ -1,16 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition/exposition.ts';
+import { prefersHtml } from './content-negotiation.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import {
   parseRequestTarget,
   PROBE_PATHS,
+  respond,
+  respondCompressed,
   respondText,
   type WebRequest,
   type WebResponse,
 } from './http-messages.ts';
 import { handleScrape, OWN_METRICS_PATH, respondExposition } from './scrape.ts';
 import { handleServiceDiscovery } from './service-discovery.ts';
-import { findPageRoute, respondNotFound } from './status-page/page-routes.ts';
+import { buildContentSecurityPolicy, renderNotFoundPage } from './status-page/document.ts';
+import { renderListPage } from './status-page/list-page.ts';
+import { renderServiceCodePage } from './status-page/service-code-page.ts';
 
 export interface RouteOptions {
   readonly exposition: Exposition;
@@ -24,6 +29,12 @@ interface ReloadOutcome {
 }
 
 const NO_BODY = Buffer.alloc(0);
+
+const HTML = 'text/html; charset=utf-8';
+const PAGE_HEADERS = {
+  'Content-Security-Policy': buildContentSecurityPolicy(),
+  'Referrer-Policy': 'no-referrer',
+} as const;
 
 /** Routes a request to its handler. Rejects if the facade does, or with the signal's reason on abort. */
 export async function handle(
@@ -67,9 +78,33 @@ function findRoute(
         facade.isReady()
           ? respondText(200, 'xvs-exporter is ready.')
           : respondText(503, 'xvs-exporter is not ready: the first polls have not finished.');
+    case '/':
+      return (request) => respondPage(renderListPage(facade, query), request);
+    case '/service-codes/':
+      return (request) => {
+        const page = renderServiceCodePage(facade, query);
+        if (page !== undefined) return respondPage(page, request);
+        return respondNotFound(facade, request, facade.explainUnknown(query.get('service_code') ?? ''));
+      };
     default:
-      return findPageRoute(path, query, facade);
+      return undefined;
   }
+}
+
+function respondPage(page: string, { headers }: WebRequest): Promise<WebResponse> {
+  return respondCompressed(page, HTML, headers, PAGE_HEADERS);
+}
+
+/** Responds with a page if the client prefers HTML, as browsers do, and with plain text otherwise. */
+function respondNotFound(
+  facade: ExporterFacade,
+  { url, headers: { accept } }: WebRequest,
+  reason?: string,
+): WebResponse {
+  if (!prefersHtml(accept)) return respondText(404, reason ?? 'Not found.', { Vary: 'Accept' });
+  const { path } = parseRequestTarget(url);
+  const page = renderNotFoundPage(facade.getProcess(), path, reason ?? 'There is no page at this address.');
+  return respond(404, page, HTML, { ...PAGE_HEADERS, Vary: 'Accept' });
 }
 
 /** The only route that changes state, so it does not accept GET, which links and crawlers send. */

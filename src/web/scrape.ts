@@ -52,6 +52,6 @@ function parseTarget(
       `Expected one service_code, found ${others.length + 1}: scrape each in a request of its own, or all without service_code.`,
     );
   if (serviceCode === '') return respondText(400, 'Expected service_code to have a value, found none.');
-  if (serviceCode === undefined || facade.hasServiceCode(serviceCode)) return { serviceCode };
-  return respondText(404, facade.explainUnknown(serviceCode));
+  const unknown = serviceCode === undefined ? undefined : facade.explainUnknown(serviceCode);
+  return unknown === undefined ? { serviceCode } : respondText(404, unknown);
 }

@@ -133,7 +133,9 @@ export class Rig implements AsyncDisposable {
   async read(): Promise<Series> {
     const { facade } = this.exporter;
     const text = await this.#scrape('text');
-    const pages = CODES.map((code) => renderServiceCodePage(facade, code) ?? '');
+    const pages = CODES.map(
+      (code) => renderServiceCodePage(facade, new URLSearchParams({ service_code: code })) ?? '',
+    );
     this.pages.push(renderListPage(facade, new URLSearchParams()), ...pages);
     return parseSeries(text);
   }

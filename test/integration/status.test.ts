@@ -116,7 +116,7 @@ test('pages show the address and interval of a service code, and the uptime of t
   assert.deepEqual(facade.getPolling(SOUND), {
     origin: baseUrl,
     intervalMs: INTERVAL_MS,
-    nextPollMs: undefined,
+    nextPollInMs: undefined,
     isPaused: false,
   });
   assert.equal(facade.getPolling('UNKNOWN'), undefined);

@@ -3,7 +3,7 @@ import type { StaticLabels } from '../../metrics/catalogue/family.ts';
 import { formatShard } from '../../sharding/shard.ts';
 import type { ProcessStatus } from '../exporter-facade.ts';
 import { formatSince, formatTimeSpan, renderAge } from './human-units.ts';
-import { html, renderName, trusted, type Markup } from './markup.ts';
+import { html, renderName, trusted, type Content, type Markup } from './markup.ts';
 import { REFRESH_SCRIPT } from './refresh-script.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
@@ -74,27 +74,21 @@ const REFRESH_CONTROL = html`<p>
 
 function renderProcess(process: ProcessStatus): Markup {
   const { nowMs, version, shard, uptimeMs, lastSuccessMs, lastFailureMs, stateUnwrittenSinceMs } = process;
-  const failure =
-    lastFailureMs === undefined
-      ? ''
-      : html` <strong class="warning"
-          >Reload failed ${renderAge(lastFailureMs, nowMs)}; see the log.</strong
-        >`;
-  const fullAccounts =
-    process.liveAccountShare < MAX_ACCOUNT_SHARE
-      ? ''
-      : html` <strong class="warning"
-          >${Math.round(100 * process.liveAccountShare)} % of the accounts are in use; beyond them, bytes of
-          tasks are not counted.</strong
-        >`;
-  const unwritten =
-    stateUnwrittenSinceMs === undefined
-      ? ''
-      : html` <strong class="warning"
-          >The state is not written ${formatSince(stateUnwrittenSinceMs, nowMs)}; see the log.</strong
-        >`;
+  const warnings: readonly Content[] = [
+    lastFailureMs !== undefined && html`Reload failed ${renderAge(lastFailureMs, nowMs)}; see the log.`,
+    stateUnwrittenSinceMs !== undefined &&
+      `The state is not written ${formatSince(stateUnwrittenSinceMs, nowMs)}; see the log.`,
+    process.liveAccountShare >= MAX_ACCOUNT_SHARE &&
+      `${Math.round(100 * process.liveAccountShare)} % of the accounts are in use; beyond them, bytes of tasks are not counted.`,
+  ];
   return html`xvs-exporter ${version}, ${formatShard(shard)}, up for ${formatTimeSpan(uptimeMs)}.
-  Configuration loaded ${renderAge(lastSuccessMs, nowMs)}.${failure}${unwritten}${fullAccounts}`;
+  Configuration loaded ${renderAge(lastSuccessMs, nowMs)}.
+  ${warnings.map((text) => text && html`<strong class="warning">${text}</strong> `)}`;
+}
+
+/** As in URLs and ids. */
+export function encodeServiceCode(serviceCode: string): string {
+  return encodeURIComponent(serviceCode.toWellFormed());
 }
 
 /** The labels of a service code; `undefined` if it has none. */
@@ -113,20 +107,26 @@ export function renderLinks(
   serviceCode: string,
   alert?: string,
 ): Markup {
-  const code = encodeURIComponent(serviceCode.toWellFormed());
+  const code = encodeServiceCode(serviceCode);
   const runbook =
-    alert === undefined
-      ? ''
-      : html`<a id="runbook-${alert}-${code}" href="${runbookUrl}#${alert}">Runbook: ${alert}</a>`;
+    alert && html`<a id="runbook-${alert}-${code}" href="${runbookUrl}#${alert}">Runbook: ${alert}</a>`;
+  const dashboardUrl = `${grafanaUrl}/d/xvs-service-code?var-service_code=${code}`;
   const dashboard =
-    grafanaUrl === undefined
-      ? ''
-      : html`<a
-          id="grafana-${alert ?? 'page'}-${code}"
-          href="${grafanaUrl}/d/xvs-service-code?var-service_code=${code}"
-          >Grafana</a
-        >`;
+    grafanaUrl && html`<a id="grafana-${alert ?? 'page'}-${code}" href="${dashboardUrl}">Grafana</a>`;
   return html`<span class="links">${runbook} ${dashboard}</span>`;
+}
+
+/** The page at an address that has none. */
+export function renderNotFoundPage(process: ProcessStatus, path: string, reason: string): string {
+  const root = '../'.repeat(path.split('/').length - 2) || './';
+  return renderDocument(process, {
+    root,
+    title: 'Not found',
+    isLive: false,
+    header: html`<h1>Not found</h1>`,
+    summary: reason,
+    main: html`<p><a href="${root}">All service codes</a></p>`,
+  });
 }
 
 /** The Content-Security-Policy of the pages: allows their own style and script by hash, their icon, and no other source. */

@@ -1,7 +1,7 @@
 import { html, type Markup } from './markup.ts';
 
 /** A dash for the eye, a word for a screen reader. */
-export const UNKNOWN_VALUE = html`<span class="unknown" aria-hidden="true">–</span
+const UNKNOWN_VALUE = html`<span class="unknown" aria-hidden="true">–</span
   ><span class="hidden">unknown</span>`;
 
 /** A value, or a dash if it is unknown. */

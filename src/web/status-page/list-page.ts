@@ -1,4 +1,4 @@
-import { HISTORY_CAPACITY } from '../../poller/poll-history.ts';
+import { HISTORY_CAPACITY, type PollHistoryEntry } from '../../poller/poll-history.ts';
 import { formatShard } from '../../sharding/shard.ts';
 import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
 import {
@@ -11,15 +11,14 @@ import {
   renderLastExpected,
   renderProblem,
 } from './conditions.ts';
-import { renderDocument, renderLabels } from './document.ts';
-import { formatUtc, renderAge, renderKnown } from './human-units.ts';
+import { encodeServiceCode, renderDocument, renderLabels } from './document.ts';
+import { formatUtc, renderAge } from './human-units.ts';
 import { html, renderName, type Markup } from './markup.ts';
-import { hasValues, PLOTTED_FIELDS, renderPlot } from './plot.ts';
-import { formatServiceCodePath } from './service-code-page.ts';
+import { PLOTTED_FIELDS, renderPlotted } from './plot.ts';
+import { renderTable, type Column } from './table.ts';
 
 const PAGE_SIZE = 50;
 const MAX_FILTER_CHARACTERS = 128;
-const TITLES = ['Service code', 'State', ...PLOTTED_FIELDS.map(({ title }) => title), 'Last success'];
 
 /** The filter and the page of the list. */
 export interface ListQuery {
@@ -46,11 +45,16 @@ export function renderListPage(facade: ExporterFacade, parameters: URLSearchPara
   const { shard } = process;
   const query = parseListQuery(parameters);
   const rows = facade.getStatuses();
-  const matching = rows.filter((row) => isMatch(row, query.filter)).toSorted(compareSeverity);
+  const matching = rows.filter((row) => isMatch(row, query.filter));
+  const ranks = new Map(matching.map((row) => [row.serviceCode, rankSeverity(row, process.nowMs)]));
+  const getRank = ({ serviceCode }: ServiceCodeStatus): number => ranks.get(serviceCode) ?? 0;
+  const sorted = matching.toSorted(
+    (a, b) => getRank(a) - getRank(b) || (a.serviceCode < b.serviceCode ? -1 : 1),
+  );
   const pageCount = Math.max(1, Math.ceil(matching.length / PAGE_SIZE));
   const page = Math.min(query.page, pageCount);
   const start = (page - 1) * PAGE_SIZE;
-  const shown = matching.slice(start, start + PAGE_SIZE);
+  const shown = sorted.slice(start, start + PAGE_SIZE);
   const count =
     matching.length === rows.length ? `${rows.length}` : `${matching.length} of ${rows.length} match`;
   const range = pageCount === 1 ? '' : `${start + 1} to ${start + shown.length} of `;
@@ -62,7 +66,7 @@ export function renderListPage(facade: ExporterFacade, parameters: URLSearchPara
     header: html`<h1>xvs-exporter</h1>
       ${renderFilterForm(query)}`,
     summary: `${summary}${facade.isReady() ? '' : '; first polls in progress'}`,
-    main: html`${renderTable(shown, range + count, process)}
+    main: html`${renderList(shown, range + count, process)}
     ${shown.length === 0 ? renderEmptyList(rows.length) : ''} ${renderPagination(page, pageCount, query)}`,
   });
 }
@@ -72,11 +76,6 @@ function isMatch({ serviceCode, labels, condition }: ServiceCodeStatus, filter: 
   const ofLabels = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
   const texts = [serviceCode, formatCondition(condition), ...ofLabels];
   return texts.some((text) => text.toLowerCase().includes(needle));
-}
-
-/** Ties are sorted by service code. */
-function compareSeverity(a: ServiceCodeStatus, b: ServiceCodeStatus): number {
-  return rankSeverity(a) - rankSeverity(b) || (a.serviceCode < b.serviceCode ? -1 : 1);
 }
 
 function renderFilterForm({ filter }: ListQuery): Markup {
@@ -96,80 +95,48 @@ function renderFilterForm({ filter }: ListQuery): Markup {
   </form>`;
 }
 
-/**
- * The table of service codes. Narrow windows show each row as a block (`display: block`), which removes the table
- * semantics in some browsers; the ARIA roles restore them.
- */
-function renderTable(rows: readonly ServiceCodeStatus[], count: string, process: ProcessStatus): Markup {
-  const { nowMs } = process;
-  return html`<table role="table" class="list wide">
-    <caption>
-      Service codes: ${count}. As of
-      <time datetime="${new Date(nowMs).toISOString()}">${formatUtc(nowMs)}</time
-      >; times are in UTC. Plots show the last ${HISTORY_CAPACITY} polls from zero, half an hour at the
-      default interval; gaps and red ticks mark failed polls.
-    </caption>
-    <thead role="rowgroup">
-      <tr role="row">
-        ${TITLES.map(
-          (title, index) =>
-            html`<th role="columnheader" scope="col" class="${index < 2 ? 'text' : 'number'}">${title}</th>`,
-        )}
-      </tr>
-    </thead>
-    ${rows.map((row) => renderRowGroup(row, process))}
-  </table>`;
+interface ListRow {
+  readonly status: ServiceCodeStatus;
+  readonly history: readonly PollHistoryEntry[];
 }
 
-/** The row of a service code, and a second row with its problem unless it is up. */
-function renderRowGroup(row: ServiceCodeStatus, process: ProcessStatus): Markup {
+function renderList(statuses: readonly ServiceCodeStatus[], count: string, process: ProcessStatus): Markup {
   const { nowMs } = process;
-  const { serviceCode, labels, condition, totals, lastSuccessMs } = row;
-  const id = encodeURIComponent(serviceCode.toWellFormed());
-  const [problem] = condition === 'up' && !hasMissing(row) ? [] : findProblems(row, nowMs);
-  const isOutdated = condition === 'down' && totals !== undefined;
-  const classes = [
-    condition,
-    ...(isOutdated ? ['outdated'] : []),
-    // As severe as a service code that is down.
-    ...(hasMissing(row) ? ['missing'] : []),
+  const columns: readonly Column<ListRow>[] = [
+    {
+      title: 'Service code',
+      className: 'text',
+      render: ({ status: { serviceCode, labels } }) => {
+        const id = encodeServiceCode(serviceCode);
+        return html`<a id="code-${id}" href="./service-codes/?service_code=${id}"
+            >${renderName(serviceCode)}</a
+          >
+          ${renderLabels(labels)}`;
+      },
+    },
+    { title: 'State', className: 'condition', render: ({ status }) => renderCondition(status, nowMs) },
+    ...PLOTTED_FIELDS.map((field) => ({
+      title: field.title,
+      render: ({ status, history }: ListRow) => renderPlotted(status, history, field, 'small'),
+    })),
+    { title: 'Last success', render: ({ status }) => renderAge(status.lastSuccessMs, nowMs) },
   ];
-  return html`<tbody role="rowgroup" class="${classes.join(' ')}">
-    <tr role="row">
-      <th role="rowheader" scope="row">
-        <a id="code-${id}" href=".${formatServiceCodePath(serviceCode)}">${renderName(serviceCode)}</a>
-        ${renderLabels(labels)}
-      </th>
-      <td role="cell" class="condition">${renderCondition(row, nowMs)}</td>
-      ${renderValues(row)}
-      <td role="cell" class="number" data-label="Last success">${renderAge(lastSuccessMs, nowMs)}</td>
-    </tr>
-    ${
-      problem === undefined
-        ? ''
-        : html`<tr role="row" class="problem">
-            <td role="cell" colspan="${TITLES.length}">
-              ${renderProblem(problem, process, serviceCode)} ${renderLastExpected(row, nowMs)}
-            </td>
-          </tr> `
-    }
-  </tbody> `;
-}
-
-/** The numbers with their plots; without any, one line. */
-function renderValues({ totals, condition, history, lastPollMs = 0 }: ServiceCodeStatus): Markup | Markup[] {
-  const entries = history.entries();
-  if (totals === undefined && !hasValues(entries)) {
-    const text = condition === 'waiting' ? 'The first poll is in progress.' : 'No recent poll succeeded.';
-    return html`<td role="cell" class="aside" colspan="${PLOTTED_FIELDS.length}">${text}</td>`;
-  }
-  return PLOTTED_FIELDS.map(
-    (display) =>
-      html`<td role="cell" class="number" data-label="${display.title}">
-        <span class="value">${renderKnown(totals?.[display.field], display.format)}</span>
-        ${hasValues(entries) ? renderPlot(entries, display, lastPollMs, 'small') : ''}
-      </td>`,
-  );
+  return renderTable({
+    className: 'list wide',
+    caption: html`Service codes: ${count}. As of
+      <time datetime="${new Date(nowMs).toISOString()}">${formatUtc(nowMs)}</time>; times are in UTC. Plots
+      show the last ${HISTORY_CAPACITY} polls from zero, half an hour at the default interval; gaps and red
+      ticks mark failed polls.`,
+    columns,
+    rows: statuses.map((status) => ({ status, history: status.history.entries() })),
+    // As severe as a service code that is down.
+    getRowClass: ({ status }) => `${status.condition}${hasMissing(status) ? ' missing' : ''}`,
+    renderNote: ({ status }) => {
+      const [worst] = findProblems(status, nowMs);
+      if (worst === undefined || (status.condition === 'up' && !hasMissing(status))) return undefined;
+      return html`${renderProblem(worst, process, status)} ${renderLastExpected(status, nowMs)}`;
+    },
+  });
 }
 
 function renderEmptyList(totalCount: number): Markup {

@@ -7,8 +7,8 @@ export class Markup {
   }
 }
 
-/** The values of a template: texts, which are escaped, numbers, markup, and lists of them. */
-export type Content = Markup | string | number | undefined | readonly Content[];
+/** The values of a template: texts, which are escaped, numbers, markup, and lists of them; nothing for `false`. */
+export type Content = Markup | string | number | false | undefined | readonly Content[];
 
 /**
  * Builds markup from a template; every value is escaped unless it is markup. Our own tag rather than a library's,
@@ -28,7 +28,7 @@ export function trusted(text: string): Markup {
 }
 
 function renderContent(content: Content): string {
-  if (content === undefined) return '';
+  if (content === undefined || content === false) return '';
   if (content instanceof Markup) return content.text;
   if (typeof content === 'number') return String(content);
   if (typeof content === 'string') return escapeText(content);

@@ -1,5 +1,6 @@
 import type { PlottedTotals, PollHistoryEntry } from '../../poller/poll-history.ts';
-import { formatBitRate, formatCount, formatUtc } from './human-units.ts';
+import type { ServiceCodeStatus } from '../exporter-facade.ts';
+import { formatBitRate, formatCount, formatUtc, renderKnown } from './human-units.ts';
 import { html, trusted, type Markup } from './markup.ts';
 
 /** A plotted number of a service code. */
@@ -28,6 +29,17 @@ const TICK_HEIGHT = 25;
 /** Whether a poll of the history has values to plot. */
 export function hasValues(history: readonly PollHistoryEntry[]): boolean {
   return history.some(({ totals }) => totals !== undefined);
+}
+
+/** The last value of a field with its plot, which is missing if no remembered poll has values. */
+export function renderPlotted(
+  { totals, lastPollMs = 0 }: ServiceCodeStatus,
+  history: readonly PollHistoryEntry[],
+  plotted: PlottedField,
+  size: 'small' | 'large',
+): Markup {
+  return html`<span class="value">${renderKnown(totals?.[plotted.field], plotted.format)}</span>
+    ${hasValues(history) ? renderPlot(history, plotted, lastPollMs, size) : ''}`;
 }
 
 /**

@@ -1,16 +1,18 @@
 import type { PollHistoryEntry } from '../../poller/poll-history.ts';
 import type { PollPlan } from '../../poller/service-code-poller.ts';
 import type { NotableTask } from '../../tally/notable-tasks.ts';
+import type { ExpectedTask } from '../../tally/expectations.ts';
+import { POLL_ERROR_SUMMARY } from '../../upstream/errors.ts';
 import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
 import {
-  describePollError,
   findProblems,
   formatCondition,
+  formatTaskCondition,
   hasCurrentListing,
   renderCondition,
   renderLastExpected,
+  renderMark,
   renderProblem,
-  renderWarning,
 } from './conditions.ts';
 import { renderDocument, renderLabels, renderLinks } from './document.ts';
 import {
@@ -20,52 +22,24 @@ import {
   formatUtc,
   renderAge,
   renderKnown,
-  UNKNOWN_VALUE,
 } from './human-units.ts';
 import type { ListingBreakdown } from './listing-breakdown.ts';
 import { html, renderName, type Content, type Markup } from './markup.ts';
-import { hasValues, PLOTTED_FIELDS, renderPlot } from './plot.ts';
+import { hasValues, PLOTTED_FIELDS, renderPlotted } from './plot.ts';
+import { renderFirstRows, type Column } from './table.ts';
 
-/** Rows of a table unless the query asks for all: a page with them fits a few screens of a phone. */
-const MAX_ROWS = 10;
-const ALL_PARAMETER = 'all';
-
-const PATH_PREFIX = '/service-codes/';
-const QUERY_PARAMETER = 'service_code';
-
-/** The path of the page of a service code. */
-export function formatServiceCodePath(serviceCode: string): string {
-  const code = encodeURIComponent(serviceCode.toWellFormed());
-  // Browsers resolve the segments "." and ".." even if they are percent-encoded.
-  return /^\.\.?$/.test(serviceCode) ? `${PATH_PREFIX}?${QUERY_PARAMETER}=${code}` : PATH_PREFIX + code;
-}
-
-/** The service code of a page, '' if it is malformed; `undefined` for paths of other pages. */
-export function parseServiceCodePath(path: string, query: URLSearchParams): string | undefined {
-  if (!path.startsWith(PATH_PREFIX)) return undefined;
-  const segment = path.slice(PATH_PREFIX.length);
-  if (segment === '') return query.get(QUERY_PARAMETER) ?? '';
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return '';
-  }
-}
-
-/** The page of one service code; `undefined` if the code is not configured. */
-export function renderServiceCodePage(
-  facade: ExporterFacade,
-  serviceCode: string,
-  query = new URLSearchParams(),
-): string | undefined {
+/** The page of the service code that the query names; `undefined` if it is not configured. */
+export function renderServiceCodePage(facade: ExporterFacade, query: URLSearchParams): string | undefined {
+  const serviceCode = query.get('service_code') ?? '';
   const status = facade.getStatus(serviceCode);
-  if (status === undefined) return undefined;
+  const polling = facade.getPolling(serviceCode);
+  if (status === undefined || polling === undefined) return undefined;
   const process = facade.getProcess();
-  const breakdown = facade.getBreakdown(serviceCode);
   const { nowMs } = process;
   const { labels, condition } = status;
+  const breakdown = facade.getBreakdown(serviceCode);
   const history = status.history.entries();
-  const renderTable = createTableRenderer(query);
+  const problems = [...findProblems(status, nowMs)];
   return renderDocument(process, {
     root: '../',
     title: `${serviceCode}: ${formatCondition(condition)}`,
@@ -74,104 +48,32 @@ export function renderServiceCodePage(
       <h1>${renderName(serviceCode)}</h1>
       ${renderLabels(labels)} ${renderLinks(process, serviceCode)}`,
     summary: renderCondition(status, nowMs),
-    main: html`${findProblems(status, nowMs).map(
-      (problem) => html`<p class="problem ${condition}">${renderProblem(problem, process, serviceCode)}</p>`,
+    main: html`${problems.map(
+      (problem) => html`<p class="problem ${condition}">${renderProblem(problem, process, status)}</p>`,
     )}
-    ${renderExpectedTasks(status, nowMs, renderTable)} ${renderPlots(status, history, nowMs)}
-    ${renderPollingFacts(status, facade.getPolling(serviceCode), process)}
-    ${breakdown === undefined ? html`<p>No recent listing.</p>` : renderBreakdown(breakdown, nowMs, renderTable)}
-    ${renderPolls(status, history, nowMs, renderTable)}`,
+    ${renderExpectedTasks(status, nowMs, query)} ${renderPlots(status, history, nowMs)}
+    ${renderPollingFacts(status, polling, process)}
+    ${breakdown === undefined ? html`<p>No recent listing.</p>` : renderBreakdown(breakdown, nowMs, query)}
+    ${renderPolls(status, history, nowMs, query)}`,
   });
-}
-
-interface Column<Row> {
-  readonly title: string;
-  readonly render: (row: Row) => Content;
-  readonly isText?: boolean;
-}
-
-type RenderTable = <Row>(
-  caption: Content,
-  columns: readonly Column<Row>[],
-  rows: readonly Row[],
-) => Markup | undefined;
-
-/** Makes tables of the first rows, which end with a link to all of them; or of all rows, if the query asks for them. */
-function createTableRenderer(query: URLSearchParams): RenderTable {
-  if (query.has(ALL_PARAMETER)) return renderWholeTable;
-  const all = new URLSearchParams(query);
-  all.set(ALL_PARAMETER, '');
-  return (caption, columns, rows) =>
-    rows.length <= MAX_ROWS
-      ? renderWholeTable(caption, columns, rows)
-      : html`${renderWholeTable(caption, columns, rows.slice(0, MAX_ROWS))}
-          <p><a href="?${all.toString()}">All ${rows.length} rows</a></p>`;
-}
-
-/**
- * A table whose first column has the headings of the rows; none without rows. With more columns than fit on a phone, narrow
- * windows show each row as a block, see the list.
- */
-function renderWholeTable<Row>(
-  caption: Content,
-  columns: readonly Column<Row>[],
-  rows: readonly Row[],
-): Markup | undefined {
-  if (rows.length === 0) return undefined;
-  const getClass = ({ isText = false }: Column<Row>, index: number): string =>
-    isText || index === 0 ? 'text' : 'number';
-  const renderCell = (column: Column<Row>, index: number, row: Row): Markup =>
-    index === 0
-      ? html`<th role="rowheader" scope="row">${column.render(row)}</th>`
-      : html`<td role="cell" class="${getClass(column, index)}" data-label="${column.title}">
-          ${column.render(row)}
-        </td>`;
-  return html`<section>
-    <table role="table" class="${columns.length > 3 ? 'wide' : 'short'}">
-      <caption>
-        ${caption}
-      </caption>
-      <thead role="rowgroup">
-        <tr role="row">
-          ${columns.map(
-            (column, index) =>
-              html`<th role="columnheader" scope="col" class="${getClass(column, index)}">
-                ${column.title}
-              </th>`,
-          )}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        ${rows.map(
-          (row) =>
-            html`<tr role="row">
-              ${columns.map((column, index) => renderCell(column, index, row))}
-            </tr> `,
-        )}
-      </tbody>
-    </table>
-  </section> `;
 }
 
 /** The expected streams, the missing ones first, with their last known state while the service code is down. */
 function renderExpectedTasks(
   status: ServiceCodeStatus,
   nowMs: number,
-  renderTable: RenderTable,
+  query: URLSearchParams,
 ): Markup | undefined {
   const { expectedTasks, lastSuccessMs } = status;
-  const isUp = (task: (typeof expectedTasks)[number]): number => (task.condition === 'up' ? 1 : 0);
-  const asOf =
-    hasCurrentListing(status) || lastSuccessMs === undefined
-      ? ''
-      : html` <span class="aside">as of ${renderAge(lastSuccessMs, nowMs)}</span>`;
-  const columns: readonly Column<(typeof expectedTasks)[number]>[] = [
-    { title: 'Stream', render: ({ name }) => renderName(name) },
+  if (expectedTasks.length === 0) return html`<p>${renderLastExpected(status, nowMs)}</p>`;
+  const isUp = ({ condition }: ExpectedTask): boolean => condition === 'up';
+  const columns: readonly Column<ExpectedTask>[] = [
+    { title: 'Stream', className: 'text', render: ({ name }) => renderName(name) },
     {
       title: 'State',
-      isText: true,
+      className: 'text',
       render: (task) =>
-        html`<span class="state ${isUp(task) ? 'up' : 'down'}">${task.condition.replace('_', ' ')}</span>`,
+        html`<span class="state ${isUp(task) ? 'up' : 'down'}">${formatTaskCondition(task)}</span>`,
     },
     {
       title: 'Since',
@@ -180,16 +82,18 @@ function renderExpectedTasks(
     },
     { title: 'Outputs', render: ({ outputs }) => renderKnown(outputs, formatCount) },
   ];
-  if (expectedTasks.length === 0) return html`<p>${renderLastExpected(status, nowMs)}</p>`;
-  const rows = expectedTasks.toSorted((a, b) => isUp(a) - isUp(b));
-  return renderTable(html`Expected streams${asOf}`, columns, rows);
+  const isCurrent = hasCurrentListing(status) || lastSuccessMs === undefined;
+  const asOf = !isCurrent && html` <span class="aside">as of ${renderAge(lastSuccessMs, nowMs)}</span>`;
+  const rows = expectedTasks.toSorted((a, b) => Number(isUp(a)) - Number(isUp(b)));
+  return renderFirstRows(query, html`Expected streams${asOf}`, columns, rows);
 }
 
 function renderPlots(
-  { totals, condition, lastPollMs = 0 }: ServiceCodeStatus,
+  status: ServiceCodeStatus,
   history: readonly PollHistoryEntry[],
   nowMs: number,
 ): Markup | undefined {
+  const { totals, condition } = status;
   if (totals === undefined && !hasValues(history)) return undefined;
   const spanMs = history[0]?.beforeLatestMs ?? 0;
   return html`<section aria-labelledby="history">
@@ -197,49 +101,48 @@ function renderPlots(
       ${spanMs < 1000 ? 'The first poll' : `The last ${formatTimeSpan(spanMs)}`}
       <span class="aside">as of ${formatUtc(nowMs)}</span>
     </h2>
-    <dl class="plots${condition === 'down' ? ' outdated' : ''}">
-      ${PLOTTED_FIELDS.map(
-        (display) =>
-          html`<div>
-            <dt>${display.title}</dt>
-            <dd>
-              <span class="value">${renderKnown(totals?.[display.field], display.format)}</span>
-              ${hasValues(history) ? renderPlot(history, display, lastPollMs, 'large') : ''}
-            </dd>
-          </div> `,
-      )}
-    </dl>
+    ${renderDescriptions(
+      `plots ${condition}`,
+      PLOTTED_FIELDS.map((field) => [field.title, renderPlotted(status, history, field, 'large')]),
+    )}
   </section>`;
+}
+
+function renderDescriptions(
+  className: string,
+  entries: readonly (readonly [name: string, value: Content])[],
+): Markup {
+  return html`<dl class="${className}">
+    ${entries.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div> `,
+    )}
+  </dl>`;
 }
 
 /** Where, when and with what outcome a service code is polled, and the command that explains a poll. */
 function renderPollingFacts(
   status: ServiceCodeStatus,
-  polling: PollPlan | undefined,
+  polling: PollPlan,
   { nowMs, command, configurationFile }: ProcessStatus,
 ): Markup {
   const { serviceCode, ret, httpStatus, lastPollMs, lastSuccessMs, history } = status;
   const duration = renderKnown(history.latestDurationMs, formatHumanDuration);
-  const facts: readonly (readonly [string, Markup])[] = [
-    ['Service', polling === undefined ? UNKNOWN_VALUE : renderName(polling.origin)],
+  const facts: readonly (readonly [string, Content])[] = [
+    ['Service', renderName(polling.origin)],
     ['HTTP status', renderKnown(httpStatus, String)],
     ['ret', renderKnown(ret, String)],
     ['Last poll', html`${renderAge(lastPollMs, nowMs)}, took ${duration}`],
     ['Last success', renderAge(lastSuccessMs, nowMs)],
-    ['Interval', renderKnown(polling?.intervalMs, formatTimeSpan)],
-    ['Next poll', renderNextPoll(polling, nowMs)],
+    ['Interval', formatTimeSpan(polling.intervalMs)],
+    ['Next poll', formatNextPoll(polling)],
   ];
   return html`<section aria-labelledby="polling">
     <h2 id="polling">Polling</h2>
-    <dl class="facts">
-      ${facts.map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${value}</dd>
-          </div> `,
-      )}
-    </dl>
+    ${renderDescriptions('facts', facts)}
     <p>
       <span class="aside">To see each step of a poll, run, with the environment of the exporter:</span>
       <code>${formatExplainCommand(command, serviceCode, configurationFile)}</code>
@@ -247,12 +150,9 @@ function renderPollingFacts(
   </section>`;
 }
 
-function renderNextPoll(polling: PollPlan | undefined, nowMs: number): Markup {
-  if (polling === undefined) return UNKNOWN_VALUE;
-  const { nextPollMs, isPaused } = polling;
-  if (nextPollMs === undefined || nextPollMs <= nowMs) return html`in progress`;
-  const reason = isPaused ? ' (the service asked for a pause)' : '';
-  return html`in ${formatTimeSpan(nextPollMs - nowMs)}${reason}`;
+function formatNextPoll({ nextPollInMs, isPaused }: PollPlan): string {
+  if (nextPollInMs === undefined || nextPollInMs <= 0) return 'in progress';
+  return `in ${formatTimeSpan(nextPollInMs)}${isPaused ? ' (the service asked for a pause)' : ''}`;
 }
 
 const SHELL_SAFE = /^[\w@%+=:,./-]+$/;
@@ -274,12 +174,13 @@ export function formatExplainCommand(
 }
 
 /** The servers of a listing, and the tasks that people look for first. */
-function renderBreakdown(breakdown: ListingBreakdown, nowMs: number, renderTable: RenderTable): Markup {
+function renderBreakdown(breakdown: ListingBreakdown, nowMs: number, query: URLSearchParams): Markup {
   const { servers, longestStalled, longestWithoutInput } = breakdown;
+  const renderCount = (tasks: number) => (tasks === 0 ? '0' : renderMark(formatCount(tasks)));
   const columns: readonly Column<(typeof servers)[number]>[] = [
-    { title: 'Server', render: ({ vsId }) => renderName(vsId) },
-    { title: 'Stalled', render: ({ stalledTasks }) => renderWarning(stalledTasks) ?? '0' },
-    { title: 'Without input', render: ({ tasksWithoutInput }) => renderWarning(tasksWithoutInput) ?? '0' },
+    { title: 'Server', className: 'text', render: ({ vsId }) => renderName(vsId) },
+    { title: 'Stalled', render: ({ stalledTasks }) => renderCount(stalledTasks) },
+    { title: 'Without input', render: ({ tasksWithoutInput }) => renderCount(tasksWithoutInput) },
     { title: 'Tasks', render: ({ tasks }) => formatCount(tasks) },
     { title: 'Users', render: ({ users }) => formatCount(users) },
     { title: 'Connections', render: ({ connections }) => formatCount(connections) },
@@ -287,6 +188,7 @@ function renderBreakdown(breakdown: ListingBreakdown, nowMs: number, renderTable
   ];
   const task: Column<NotableTask> = {
     title: 'Task and server',
+    className: 'text',
     render: ({ id, name, vsId }) =>
       html`${name === undefined ? '' : html`<strong>${renderName(name)}</strong> `}${renderName(id)}
         <span class="aside">${renderName(vsId)}</span>`,
@@ -295,34 +197,40 @@ function renderBreakdown(breakdown: ListingBreakdown, nowMs: number, renderTable
     title,
     render: ({ sinceMs }) => formatTimeSpan(nowMs - sinceMs),
   });
-  return html`${renderTable(`Servers: ${servers.length}`, columns, servers)}
+  return html`${renderFirstRows(query, `Servers: ${servers.length}`, columns, servers)}
     <div class="breakdown">
-      ${renderTable('Tasks stalled the longest', [task, since('Stalled for')], longestStalled)}
-      ${renderTable('Tasks without input', [task, since('Seen for')], longestWithoutInput)}
+      ${renderFirstRows(query, 'Tasks stalled the longest', [task, since('Stalled for')], longestStalled)}
+      ${renderFirstRows(query, 'Tasks without input', [task, since('Seen for')], longestWithoutInput)}
     </div>`;
 }
 
-/** The latest polls, the last one first. */
+/** The latest polls, the last one first; in narrow windows without the values, which the plots show. */
 function renderPolls(
   { lastPollMs = 0 }: ServiceCodeStatus,
   history: readonly PollHistoryEntry[],
   nowMs: number,
-  renderTable: RenderTable,
+  query: URLSearchParams,
 ): Markup | undefined {
   const columns: readonly Column<PollHistoryEntry>[] = [
-    { title: 'Time', render: ({ beforeLatestMs }) => renderAge(lastPollMs - beforeLatestMs, nowMs) },
-    { title: 'Outcome', isText: true, render: renderOutcome },
+    {
+      title: 'Time',
+      className: 'text',
+      render: ({ beforeLatestMs }) => renderAge(lastPollMs - beforeLatestMs, nowMs),
+    },
+    { title: 'Outcome', className: 'text', render: renderOutcome },
     { title: 'Duration', render: ({ durationMs }) => formatHumanDuration(durationMs) },
     ...PLOTTED_FIELDS.map(({ field, title, format }) => ({
       title,
+      className: 'number detail',
       render: ({ totals }: PollHistoryEntry) => renderKnown(totals?.[field], format),
     })),
   ];
-  return renderTable('Recent polls', columns, history.toReversed());
+  return renderFirstRows(query, 'Recent polls', columns, history.toReversed(), '');
 }
 
 function renderOutcome({ error, errorCode }: PollHistoryEntry): Markup {
-  return error === undefined
-    ? html`<span class="state up">ok</span>`
-    : html`<span class="state down">failed</span> ${describePollError(error, errorCode)}`;
+  if (error === undefined) return html`<span class="state up">ok</span>`;
+  const name = error === 'api_error' ? 'ret' : 'HTTP';
+  const code = errorCode === undefined ? '' : ` (${name} ${errorCode})`;
+  return html`<span class="state down">failed</span> ${POLL_ERROR_SUMMARY[error]}${code}.`;
 }

@@ -34,7 +34,7 @@ section { margin-top: 1.25rem; }
 .state { color: var(--state); font-weight: 600; white-space: nowrap; }
 .warning { color: var(--warning); font-weight: 600; white-space: nowrap; }
 p.problem { background: var(--error-background); border-left: 3px solid var(--error); padding: 0.5rem 0.75rem; }
-p.problem.up, p.problem.idle { background: var(--warning-background); border-color: var(--warning); }
+p.problem:is(.up, .idle, .waiting) { background: var(--warning-background); border-color: var(--warning); }
 form { align-items: end; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin: 0.5rem 0; }
 label { display: flex; flex-direction: column; font-size: 0.8125rem; }
 input, button { background: var(--background); border: 1px solid var(--muted); border-radius: 4px; color: var(--text); font: inherit; min-height: 2rem; padding: 0.2rem 0.5rem; }
@@ -56,7 +56,7 @@ tbody tr > * { border-top: 1px solid var(--border); vertical-align: top; }
 .problem { overflow-wrap: anywhere; }
 .list .problem td { border-top: 0; padding-bottom: 0.6rem; padding-top: 0; }
 .condition .warning { display: block; }
-.outdated .value { color: var(--muted); font-style: italic; }
+.down .value { color: var(--muted); font-style: italic; }
 .value, .plotted, .times { display: block; }
 .plot { overflow: visible; border-bottom: 1px solid var(--border); }
 .plot.small { height: 1.1rem; width: 6rem; }
@@ -76,7 +76,7 @@ footer { border-top: 1px solid var(--border); margin-top: 1.5rem; padding-top: 0
   .wide, .wide caption, .wide tbody, .wide tr, .wide td, .wide th { display: block; }
   .wide thead { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
   .wide tr { border-top: 1px solid var(--border); display: grid; gap: 0 0.9rem; grid-template-columns: repeat(2, minmax(0, 1fr)); padding: 0.4rem 0; }
-  .wide tr > * { border-top: 0; max-width: none; padding: 0.15rem 0; }
+  .wide tr > * { border-top: 0; max-width: none; padding: 0; }
   .wide .problem, .list .problem td { border: 0; display: block; padding: 0 0 0.4rem; }
   .wide tbody th, .wide .text, .wide .aside { grid-column: 1 / -1; }
   .list tbody th { font-size: 1rem; grid-column: auto; }
@@ -87,4 +87,7 @@ footer { border-top: 1px solid var(--border); margin-top: 1.5rem; padding-top: 0
   .list tbody:is(.down, .stale, .lost, .idle, .missing) > tr > :first-child { border-left: 0; padding-left: 0; }
   .wide .plotted { flex: 1 0 100%; }
   .plot.small { width: 100%; }
+  .plot.large { height: 2.5rem; }
+  .plots { gap: 0.5rem 1rem; grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .detail { display: none; }
 }`;

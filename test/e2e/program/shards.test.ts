@@ -34,7 +34,11 @@ test('a shard names the shard that polls a requested code of another shard', asy
   const answers: readonly (readonly [path: string, status: number, text: RegExp])[] = [
     [`/metrics?service_code=${own}`, 200, /^xvs_up\{/m],
     [`/metrics?service_code=${other}`, 404, /^Shard 1 polls this service code; this is shard 0 of 2\.\n$/],
-    [`/service-codes/${other}`, 404, /^Shard 1 polls this service code; this is shard 0 of 2\.\n$/],
+    [
+      `/service-codes/?service_code=${other}`,
+      404,
+      /^Shard 1 polls this service code; this is shard 0 of 2\.\n$/,
+    ],
     ['/metrics?service_code=unknown', 404, /^No such service code is configured\.\n$/],
     ['/', 200, / up \(shard 0 of 2\)/],
   ];

@@ -116,7 +116,7 @@ test('the page of a removed service code reports that it is not configured', asy
   await testPage(
     t,
     THREE,
-    '/service-codes/UP-1',
+    '/service-codes/?service_code=UP-1',
     async ({ server, page }) => {
       server.rows = [];
       await page.clock.runFor(REFRESH_MS);
@@ -172,7 +172,12 @@ test('behind a proxy that strips a path, every link leads to a page', async (t) 
       await once(proxy.listen(0, '127.0.0.1'), 'listening');
       const { port } = proxy.address() as AddressInfo;
       const root = `http://127.0.0.1:${port}/below/`;
-      for (const path of ['', 'service-codes/UP-1', 'service-codes/NONE', 'no/such/page']) {
+      for (const path of [
+        '',
+        'service-codes/?service_code=UP-1',
+        'service-codes/?service_code=NONE',
+        'no/such/page',
+      ]) {
         await page.goto(root + path);
         const links = z
           .array(z.string())
@@ -261,7 +266,20 @@ for (const [name, options] of PAGE_OPTIONS) {
   });
 }
 
-const CODE_PATHS = ['DOWN', 'STALLED', 'W'.repeat(128)].map((code) => `/service-codes/${code}`);
+const CODE_PATHS = ['DOWN', 'STALLED', 'W'.repeat(128)].map((code) => `/service-codes/?service_code=${code}`);
+
+test('on a phone, the page of a service code with five servers is a few screens tall', async (t) => {
+  const expectedTasks = ['main', 'backup'].map((name) => {
+    return { name, condition: 'up', outputs: 3, sinceMs: NOW_MS } as const;
+  });
+  const history = createHistoryWithFailures();
+  const rows = [createStatus('A', { history, expectedTasks, expectedTaskCount: 3 })];
+  const run = async ({ page }: PageContext): Promise<void> => {
+    const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+    assert.ok(height < 2500, String(height));
+  };
+  await testPage(t, rows, '/service-codes/?service_code=A', run, { width: 320 });
+});
 
 /** The violations that axe finds, by rule and element. */
 async function findViolations(page: Page): Promise<unknown> {
@@ -297,6 +315,6 @@ test('the keyboard reaches the page of a service code from the filter, with a vi
     }
     assert.deepEqual([...new Set(outlines)], ['solid']);
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/service-codes/ONLY');
+    await page.waitForURL('**/service-codes/?service_code=ONLY');
   });
 });

@@ -57,7 +57,6 @@ export class PageServer implements AsyncDisposable {
     const find = (code: string) => this.rows.find(({ serviceCode }) => serviceCode === code);
     return createEmptyFacade({
       getServiceCodes: () => this.rows.map(({ serviceCode, labels }) => ({ serviceCode, labels })),
-      hasServiceCode: (code) => find(code) !== undefined,
       getProcess: () => ({ ...PROCESS, nowMs: this.nowMs, ...this.process }),
       getStatuses: () => this.rows,
       getStatus: find,

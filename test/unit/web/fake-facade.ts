@@ -3,7 +3,7 @@ import { columnByLabel, columnOf, NO_NUMBERS } from '../../../src/metrics/catalo
 import type { Family } from '../../../src/metrics/catalogue/family.ts';
 import type { CollectedFamilies } from '../../../src/metrics/exposition/exposition.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
-import { createStatus, PROCESS } from './status-page/status-fixtures.ts';
+import { createPolling, createStatus, PROCESS } from './status-page/status-fixtures.ts';
 
 /** A facade without service codes. */
 export function createEmptyFacade(overrides: Partial<ExporterFacade> = {}): ExporterFacade {
@@ -12,13 +12,12 @@ export function createEmptyFacade(overrides: Partial<ExporterFacade> = {}): Expo
     explainUnknown: () => 'No such service code is configured.',
     collect: () => collected([]),
     getServiceCodes: () => [],
-    hasServiceCode: () => false,
     isHealthy: () => true,
     isReady: () => true,
     getProcess: () => PROCESS,
     getStatuses: () => [],
     getStatus: () => undefined,
-    getPolling: () => undefined,
+    getPolling: () => createPolling(),
     getBreakdown: () => undefined,
     ...overrides,
   };
@@ -46,7 +45,7 @@ export function createFakeFacade(overrides: Partial<ExporterFacade> = {}): Expor
         },
       ]),
     getServiceCodes: () => codes.map((serviceCode) => ({ serviceCode, labels: {} })),
-    hasServiceCode: (code) => codes.includes(code),
+    explainUnknown: (code) => (codes.includes(code) ? undefined : 'No such service code is configured.'),
     getStatuses: () => [createStatus('A')],
     getStatus: (code) => (codes.includes(code) ? createStatus(code) : undefined),
     ...overrides,

@@ -16,7 +16,7 @@ for (const [url, vary] of [
   ['/metrics', 'Accept, Accept-Encoding'],
   ['/-/metrics', 'Accept, Accept-Encoding'],
   ['/', 'Accept-Encoding'],
-  ['/service-codes/A', 'Accept-Encoding'],
+  ['/service-codes/?service_code=A', 'Accept-Encoding'],
   ['/sd', 'Accept-Encoding'],
 ] as const) {
   test(`${url} is compressed for clients that accept gzip, and has a Vary header`, async () => {
@@ -45,9 +45,8 @@ const REJECTED: readonly (readonly [string, string, number, string])[] = [
     'Expected the Host header to be a host name or IP address with an optional port, found none.\n',
   ],
   ['POST', '/sd', 405, 'Method not allowed: GET or HEAD.\n'],
-  ['GET', '/service-codes/B', 404, 'No such service code is configured.\n'],
+  ['GET', '/service-codes/?service_code=B', 404, 'No such service code is configured.\n'],
   ['GET', '/service-codes/', 404, 'No such service code is configured.\n'],
-  ['GET', '/service-codes/%zz', 404, 'No such service code is configured.\n'],
   ['GET', '//host/metrics', 404, 'Not found.\n'],
   ['OPTIONS', '*', 404, 'Not found.\n'],
   ['POST', '/metrics', 405, 'Method not allowed: GET or HEAD.\n'],
@@ -66,7 +65,7 @@ const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/
 
 for (const [url, reason] of [
   ['/nowhere', 'There is no page at this address.'],
-  ['/service-codes/B', 'No such service code is configured.'],
+  ['/service-codes/?service_code=B', 'No such service code is configured.'],
 ] as const) {
   test(`a browser gets a page for ${url}, with status 404 and the policy of the pages`, async () => {
     const { status, headers, body } = await get(url, { accept: BROWSER_ACCEPT });
@@ -162,7 +161,7 @@ for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
   });
 }
 
-for (const url of ['/', '/service-codes/A', '/metrics', '/-/healthy', '/-/ready', '/nowhere']) {
+for (const url of ['/', '/service-codes/?service_code=A', '/metrics', '/-/healthy', '/-/ready', '/nowhere']) {
   test(`${url} forbids storing and sniffing, and HEAD has the length without the body`, async () => {
     const response = await get(url);
     assert.equal(response.headers['Cache-Control'], 'no-store');

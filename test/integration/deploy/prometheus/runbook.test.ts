@@ -57,7 +57,9 @@ test('what a section says to look at is a heading, a column or a mark of the pag
       longestWithoutInput: createBreakdown(String).longestStalled,
     }),
   });
-  const pages = renderListPage(facade, new URLSearchParams()) + renderServiceCodePage(facade, 'A');
+  const pages =
+    renderListPage(facade, new URLSearchParams()) +
+    renderServiceCodePage(facade, new URLSearchParams({ service_code: 'A' }));
   const texts = new Set(pages.split(/<[^>]*>/).map((text) => text.trim().replace(/^\d+ /, '')));
   const named = [...runbook.matchAll(/^\*\*Look:\*\* ([^]*?)\n\n/gm)].flatMap(([, look = '']) =>
     [...look.matchAll(/(?<!\w)_([^_`]+)_/g)].map(([, name = '']) => name.replaceAll('\n', ' ')),

@@ -5,11 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { buildContentSecurityPolicy } from '../../../../src/web/status-page/document.ts';
 import { parseListQuery, renderListPage } from '../../../../src/web/status-page/list-page.ts';
-import {
-  formatExplainCommand,
-  formatServiceCodePath,
-  parseServiceCodePath,
-} from '../../../../src/web/status-page/service-code-page.ts';
+import { formatExplainCommand } from '../../../../src/web/status-page/service-code-page.ts';
 import { arbitraryText } from '../../../support/arbitrary-text.ts';
 import { createEmptyFacade } from '../fake-facade.ts';
 import { HOSTILE_NAMES } from './status-fixtures.ts';
@@ -38,20 +34,6 @@ test('the Content-Security-Policy allows only the style and the script of the pa
       "img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   );
   assert.doesNotMatch(page, / style=| on\w+=|src=/);
-});
-
-test('a service code survives formatting and parsing of its path', () => {
-  const codes = fc.oneof(
-    fc.string({ unit: 'grapheme', minLength: 1 }),
-    fc.constantFrom(...HOSTILE_NAMES, '.', '..', '...', '/', '%2E', '?service_code=x'),
-  );
-  fc.assert(
-    fc.property(codes, (code) => {
-      const { pathname, searchParams } = new URL(formatServiceCodePath(code), 'http://localhost/');
-      assert.equal(parseServiceCodePath(pathname, searchParams), code);
-    }),
-  );
-  assert.equal(formatServiceCodePath('\uD800'), '/service-codes/%EF%BF%BD');
 });
 
 test('a shell passes any service code of the explain command on unchanged', () => {

@@ -105,7 +105,7 @@ export function createPolling(overrides: Partial<PollPlan> = {}): PollPlan {
   return {
     origin: 'https://live.example.com:8443',
     intervalMs: 15_000,
-    nextPollMs: NOW_MS + 10_000,
+    nextPollInMs: 10_000,
     isPaused: false,
     ...overrides,
   };
