@@ -96,7 +96,7 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield 'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.';
   if (response !== undefined && response.ageMs > 0)
     yield `The response comes from a cache and is ${response.ageMs / 1000} s old. Exclude ${TASK_LIST_PATH} from caching.`;
-  if (error === undefined && fetched.listing.invalidRecords.length > 0)
+  if (error === undefined && fetched.listing.rows.invalidRecords.labelSets.length > 0)
     yield 'Invalid entries are left out of all sums; xvs_exporter_invalid_records_total counts them. Report them to the operator of the service.';
   const offsetMs = minClockOffsetMs(response?.clockOffset);
   if (offsetMs > CLOCK_TOLERANCE_MS)

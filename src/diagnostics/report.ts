@@ -1,5 +1,5 @@
 import type { RejectedEntry } from '../listing/listing.ts';
-import { sumColumn } from '../listing/rows.ts';
+import { readCounts, sumColumn } from '../listing/rows.ts';
 import { wrapText } from '../runtime/output.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { Observation } from './observe-poll.ts';
@@ -117,11 +117,12 @@ function formatListing({ fetched }: Observation): readonly string[] {
     const { users, tasks } = fetched;
     return users + tasks === 0 ? [] : [`${users} users, ${tasks} tasks (incomplete, discarded)`];
   }
-  const { users, taskCount, rows, invalidRecords, invalidFields, firstRejected } = fetched.listing;
+  const { users, taskCount, rows, firstRejected } = fetched.listing;
   const inputs = sumColumn(rows.inputs.columns.inputs);
   const outputs = sumColumn(rows.outputs.columns.outputs);
   const streams = sumColumn(rows.streams.columns.streams);
-  const rejected = invalidRecords.reduce((sum, { count }) => sum + count, 0);
+  const rejected = sumColumn(rows.invalidRecords.columns.invalidRecords);
+  const invalidFields = Object.entries(readCounts(rows.invalidFields));
   const omitted = rejected - firstRejected.length;
   return [
     `${users} users, ${taskCount} tasks with ${inputs} inputs, ${outputs} outputs, ${streams} streams`,
@@ -129,7 +130,7 @@ function formatListing({ fetched }: Observation): readonly string[] {
     ...firstRejected.map((entry) => `  ${formatRejectedEntry(entry)}`),
     ...(omitted > 0 ? [`  and ${omitted} more`] : []),
     ...(invalidFields.length > 0 ? ['invalid fields, which count as missing:'] : []),
-    ...invalidFields.map(({ record, field, count }) => `  ${record}.${field}: ${count}`),
+    ...invalidFields.map(([field, count]) => `  ${field.replace(' ', '.')}: ${count}`),
   ];
 }
 

@@ -32,10 +32,10 @@ export const info = (name: string, help: string) => ({ ...gauge(name, help), typ
 
 /**
  * What makes the rows of a label group: the records of a kind; what the ledger and the tally count
- * (`counted`); or the tally as a whole (`whole`), without the limit of label sets; `task` are those of
+ * (`counted`); what the reader counts of a listing (`listed`); or the tally as a whole (`whole`), without the limit of label sets; `task` are those of
  * tasks that are shown one by one.
  */
-type Origin = RecordKind | 'counted' | 'whole' | 'single_task';
+type Origin = RecordKind | 'listed' | 'counted' | 'whole' | 'single_task';
 
 /** Metrics with the same labels of the same record. */
 export interface LabelGroup {
@@ -75,6 +75,7 @@ const textGroupOf =
     return { of, labels: byName, families } as const;
   };
 
+export const listed = textGroupOf('listed');
 export const counted = textGroupOf('counted');
 export const whole = textGroupOf('whole');
 export const singleTask = textGroupOf('single_task');

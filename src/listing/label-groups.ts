@@ -6,6 +6,7 @@ import {
   info,
   input,
   keptGauge,
+  listed,
   moment,
   output,
   singleTask,
@@ -70,7 +71,7 @@ export const LABEL_GROUPS = {
       ),
     },
   ),
-  audience: counted(['at_least'], {
+  audience: listed(['at_least'], {
     tasksByHttpConnections: gauge(
       'xvs_tasks_by_http_connections',
       'Tasks whose outputs have at least "at_least" HTTP connections in total',
@@ -214,25 +215,25 @@ export const LABEL_GROUPS = {
       'When the exporter first saw the oldest task of a "vs_id"',
     ),
   }),
-  invalidRecords: counted(['record', 'reason'], {
+  invalidRecords: listed(['record', 'reason'], {
     invalidRecords: counter(
       'xvs_exporter_invalid_records_total',
       'Records rejected from good listings because they cannot be identified, by record and reason.',
     ),
   }),
-  invalidFields: counted(['record', 'field'], {
+  invalidFields: listed(['record', 'field'], {
     invalidFields: counter(
       'xvs_exporter_invalid_fields_total',
       'Fields of good listings that count as missing because of a wrong type or range, by record and field.',
     ),
   }),
-  foreignRecords: counted(['record'], {
+  foreignRecords: listed(['record'], {
     foreignRecords: counter(
       'xvs_exporter_foreign_records_total',
       'Records of good listings whose service_code is not the polled one, by record.',
     ),
   }),
-  listingSurplus: counted(['item'], {
+  listingSurplus: listed(['item'], {
     listingSurplus: counter(
       'xvs_exporter_listing_surplus_total',
       'Items of good listings beyond a limit, by item: of the listing, or of the accounts of all service codes (account: tasks without accounts).',
@@ -287,7 +288,11 @@ type GroupOfOrigin<Of> = {
 }[LabelGroupName];
 /** Label groups whose label sets are those of records. */
 export type RecordGroupName = GroupOfOrigin<'user' | 'task' | 'input' | 'output' | 'stream'>;
+/** Label groups that the reader counts beside them. */
+export type ListedGroupName = GroupOfOrigin<'listed'>;
 export type CountedGroupName = GroupOfOrigin<'counted'>;
+/** Label groups that the limit of label sets bounds. */
+export type LimitedGroupName = RecordGroupName | ListedGroupName | CountedGroupName;
 export type WholeGroupName = GroupOfOrigin<'whole'>;
 export type TaskGroupName = GroupOfOrigin<'single_task'>;
 
@@ -322,10 +327,12 @@ function listGroups<Of extends LabelGroup['of']>(...of: readonly Of[]): readonly
 }
 
 export const RECORD_GROUPS = listGroups('user', 'task', 'input', 'output', 'stream');
+export const LISTED_GROUPS = listGroups('listed');
 export const COUNTED_GROUPS = listGroups('counted');
+export const LIMITED_GROUPS = [...RECORD_GROUPS, ...LISTED_GROUPS, ...COUNTED_GROUPS];
 const WHOLE_GROUPS = listGroups('whole');
 export const TASK_GROUPS = listGroups('single_task');
-export const LABEL_GROUP_NAMES = [...RECORD_GROUPS, ...COUNTED_GROUPS, ...WHOLE_GROUPS, ...TASK_GROUPS];
+export const LABEL_GROUP_NAMES = [...LIMITED_GROUPS, ...WHOLE_GROUPS, ...TASK_GROUPS];
 
 /** The families of a label group in the order of the table. */
 export function familiesOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {

@@ -11,7 +11,7 @@ import {
   VIDEO,
 } from './label-groups.ts';
 import { MISSING_ID, OTHER_ID, sanitizeLabelValue } from './label-values.ts';
-import type { Listing, ListingRows, OutputReading, SurplusCount } from './listing.ts';
+import type { Listing, ListingRows, OutputReading, SurplusItem } from './listing.ts';
 import { PictureSizes } from './picture-sizes.ts';
 import type { ReaderLimits } from './reader-limits.ts';
 import { Rejections } from './rejections.ts';
@@ -108,12 +108,6 @@ export class ListingSums {
       taskCount: this.taskCount,
       tasks: this.#readings.finish(),
       rows: this.#listRows(),
-      invalidRecords: this.rejections.listRecords(),
-      invalidFields: this.rejections.listFields(),
-      foreignRecords: (['user', 'task'] as const)
-        .map((record) => ({ record, count: this.#foreign[record] }))
-        .filter(isPositive),
-      surplus: this.#listSurplus(),
       firstRejected: this.rejections.listFirst(),
     };
   }
@@ -284,30 +278,48 @@ export class ListingSums {
     // A server with users or tasks is in both, if only at 0.
     addServers(userServers, taskServers);
     addServers(taskServers, userServers);
-    const audience = new TextRows('audience');
-    for (const [index, threshold] of CONNECTION_THRESHOLDS.entries())
-      audience.add(audience.find(String(threshold)), 'tasksByHttpConnections', this.#audience[index] ?? 0);
-    const rows = recordOf(RECORD_GROUPS, (group) => this.#tables[group].toRows(this.#names));
     // Each table has the families of its label group.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return Object.assign(rows, { audience }) as unknown as ListingRows;
+    const rows = recordOf(RECORD_GROUPS, (group) =>
+      this.#tables[group].toRows(this.#names),
+    ) as unknown as Pick<ListingRows, RecordGroupName>;
+    return Object.assign(rows, {
+      audience: this.#listAudience(),
+      invalidRecords: this.rejections.countRecords(),
+      invalidFields: this.rejections.countFields(),
+      foreignRecords: this.#listForeign(),
+      listingSurplus: this.#listSurplus(),
+    });
   }
 
-  #listSurplus(): SurplusCount[] {
-    const { input, output, stream } = this.#surplus;
+  #listAudience(): TextRows<'audience'> {
+    const rows = new TextRows('audience');
+    for (const [index, threshold] of CONNECTION_THRESHOLDS.entries())
+      rows.count('tasksByHttpConnections', this.#audience[index] ?? 0, String(threshold));
+    return rows;
+  }
+
+  #listForeign(): TextRows<'foreignRecords'> {
+    const rows = new TextRows('foreignRecords');
+    for (const [record, count] of Object.entries(this.#foreign))
+      if (count > 0) rows.count('foreignRecords', count, record);
+    return rows;
+  }
+
+  #listSurplus(): TextRows<'listingSurplus'> {
     const { task, account } = this.#readings.surplus;
-    const labelSets = Object.values(this.#tables).reduce((sum, { surplus }) => sum + surplus, 0);
-    const counts: SurplusCount[] = [
-      { item: 'user', count: this.#reader.surplusOf(this.#table.user) },
-      { item: 'task', count: task + this.#reader.surplusOf(this.#table.task) },
-      { item: 'account', count: account },
-      { item: 'input', count: input },
-      { item: 'output', count: output },
-      { item: 'stream', count: stream },
-      { item: 'label_set', count: labelSets },
-      { item: 'label_value', count: this.#reader.surplusLabels },
-    ];
-    return counts.filter(isPositive);
+    const counts: Readonly<Record<SurplusItem, number>> = {
+      user: this.#reader.surplusOf(this.#table.user),
+      task: task + this.#reader.surplusOf(this.#table.task),
+      account,
+      ...this.#surplus,
+      label_set: Object.values(this.#tables).reduce((sum, { surplus }) => sum + surplus, 0),
+      label_value: this.#reader.surplusLabels,
+    };
+    const rows = new TextRows('listingSurplus');
+    for (const [item, count] of Object.entries(counts))
+      if (count > 0) rows.count('listingSurplus', count, item);
+    return rows;
   }
 }
 
@@ -317,8 +329,4 @@ function addServers(from: RowTable, to: RowTable): void {
     const server = from.labelAt(row, 0);
     if (server !== MISSING_ID && server !== OTHER_ID) to.findOne(server);
   }
-}
-
-function isPositive({ count }: { readonly count: number }): boolean {
-  return count > 0;
 }

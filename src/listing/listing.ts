@@ -1,5 +1,5 @@
-import type { RecordGroupName } from './label-groups.ts';
-import type { OpenRowsOf } from './rows.ts';
+import type { ListedGroupName, RecordGroupName } from './label-groups.ts';
+import type { OpenRowsOf, TextRows } from './rows.ts';
 import type { RecordKind } from './task-list.ts';
 
 /**
@@ -53,38 +53,13 @@ export interface TaskReading {
   readonly connections: number;
 }
 
-/** Number of entries of one kind that were rejected for one reason. */
-export interface InvalidCount {
-  readonly record: RecordKind;
-  readonly reason: InvalidReason;
-  readonly count: number;
-}
-
-/** Number of records of one kind in which one field was invalid; `field` is the service's name of it. */
-export interface InvalidFieldCount {
-  readonly record: RecordKind;
-  readonly field: string;
-  readonly count: number;
-}
-
-/** Number of records of one kind whose `service_code` is not the polled one. */
-export interface ForeignCount {
-  readonly record: RecordKind;
-  readonly count: number;
-}
-
 /**
  * Items that can exceed a limit of one listing: the `item` label of `xvs_exporter_listing_surplus_total`.
  * Tasks are added up but have no accounts, or are dropped like users, inputs, outputs and streams; label
  * sets and label values fold into `__other__`.
  */
-type SurplusItem = 'user' | 'task' | 'account' | 'input' | 'output' | 'stream' | 'label_set' | 'label_value';
-
-/** Number of items of one kind beyond their limit. */
-export interface SurplusCount {
-  readonly item: SurplusItem;
-  readonly count: number;
-}
+export type SurplusItem =
+  'user' | 'task' | 'account' | 'input' | 'output' | 'stream' | 'label_set' | 'label_value';
 
 /** A rejected entry: `index` is that of the element of `user_list` or `task_list` which it is, or is in. */
 export interface RejectedEntry {
@@ -94,26 +69,17 @@ export interface RejectedEntry {
 }
 
 /** The rows of a listing. Readings refer to them, and the ledger adds to them. */
-export type ListingRows = OpenRowsOf<RecordGroupName | 'audience'>;
+export type ListingRows = OpenRowsOf<RecordGroupName> & { readonly [G in ListedGroupName]: TextRows<G> };
 
-/** Everything that a listing says. Counts of 0 are left out of lists. */
+/** Everything that a listing says. */
 export interface Listing {
   readonly users: number;
   /** Tasks, those without accounts included. */
   readonly taskCount: number;
   /** Tasks with accounts, by id. */
   readonly tasks: ReadonlyMap<string, TaskReading>;
-  /** The sums of its records. */
   readonly rows: ListingRows;
-  /** Entries that were rejected. */
-  readonly invalidRecords: readonly InvalidCount[];
-  /** Fields that were invalid and count as missing. */
-  readonly invalidFields: readonly InvalidFieldCount[];
-  /** Records whose `service_code` is not the polled one. */
-  readonly foreignRecords: readonly ForeignCount[];
-  /** Counts of items beyond a limit. */
-  readonly surplus: readonly SurplusCount[];
-  /** The first five. */
+  /** The first five entries that were rejected. */
   readonly firstRejected: readonly RejectedEntry[];
 }
 

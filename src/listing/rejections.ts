@@ -1,6 +1,7 @@
 import type { ColumnReader } from '../json-columns/column-reader.ts';
 import type { RecordType } from '../json-columns/fields.ts';
-import type { InvalidCount, InvalidFieldCount, InvalidReason, RejectedEntry } from './listing.ts';
+import type { InvalidReason, RejectedEntry } from './listing.ts';
+import { TextRows } from './rows.ts';
 import { RECORD_KINDS, type Outputs, type RecordKind, type TaskListTable, type Tasks } from './task-list.ts';
 
 const MAX_FIRST = 5;
@@ -16,9 +17,7 @@ interface Entry {
 export class Rejections {
   readonly #reader: ColumnReader;
   readonly #table: TaskListTable;
-  /** Entries of nested lists that are no objects. */
-  readonly #nested = { input: 0, output: 0, stream: 0 };
-  readonly #tasks = { invalid_id: 0, duplicate_id: 0 };
+  #records = new TextRows('invalidRecords');
   /** The first rejected entries in the order of the listing. */
   #first: Entry[] = [];
 
@@ -28,9 +27,8 @@ export class Rejections {
   }
 
   clear(): void {
+    this.#records = new TextRows('invalidRecords');
     this.#first = [];
-    Object.assign(this.#tasks, { invalid_id: 0, duplicate_id: 0 });
-    Object.assign(this.#nested, { input: 0, output: 0, stream: 0 });
   }
 
   /** Takes one of the first rejected elements of `user_list` or `task_list`. */
@@ -39,8 +37,7 @@ export class Rejections {
   }
 
   addTask(reason: 'invalid_id' | 'duplicate_id', entry: number): void {
-    this.#tasks[reason] += 1;
-    this.#note('task', reason, entry);
+    this.#add('task', reason, 1, entry);
   }
 
   /** Counts entries of the lists of a task that are no objects; its outputs are from `first` to `end`. */
@@ -53,34 +50,25 @@ export class Rejections {
   ): void {
     let rejectedStreams = 0;
     for (let output = first; output < end; output += 1) rejectedStreams += streams.rejected[output] ?? 0;
-    this.#add('input', inputs.rejected[row] ?? 0, entry[row] ?? 0);
-    this.#add('output', outputs.rejected[row] ?? 0, entry[row] ?? 0);
-    this.#add('stream', rejectedStreams, entry[row] ?? 0);
+    this.#add('input', 'not_an_object', inputs.rejected[row] ?? 0, entry[row] ?? 0);
+    this.#add('output', 'not_an_object', outputs.rejected[row] ?? 0, entry[row] ?? 0);
+    this.#add('stream', 'not_an_object', rejectedStreams, entry[row] ?? 0);
   }
 
-  listRecords(): InvalidCount[] {
-    const nested = (['input', 'output', 'stream'] as const).map((record): InvalidCount => ({
-      record,
-      reason: 'not_an_object',
-      count: this.#nested[record],
-    }));
-    const tasks = (['invalid_id', 'duplicate_id'] as const).map((reason): InvalidCount => ({
-      record: 'task',
-      reason,
-      count: this.#tasks[reason],
-    }));
-    return [
-      ...this.#reader.listRejected(this.#table.user).map((count) => ({ record: 'user', ...count }) as const),
-      ...this.#reader.listRejected(this.#table.task).map((count) => ({ record: 'task', ...count }) as const),
-      ...tasks,
-      ...nested,
-    ].filter(({ count }) => count > 0);
+  /** Rejected entries by record and reason. Call it once. */
+  countRecords(): TextRows<'invalidRecords'> {
+    for (const record of ['user', 'task'] as const)
+      for (const { reason, count } of this.#reader.listRejected(this.#table[record]))
+        this.#records.count('invalidRecords', count, record, reason);
+    return this.#records;
   }
 
-  listFields(): InvalidFieldCount[] {
-    return RECORD_KINDS.flatMap((record) =>
-      this.#reader.listInvalidFields(this.#table[record]).map((count) => ({ record, ...count })),
-    );
+  countFields(): TextRows<'invalidFields'> {
+    const fields = new TextRows('invalidFields');
+    for (const record of RECORD_KINDS)
+      for (const { field, count } of this.#reader.listInvalidFields(this.#table[record]))
+        fields.count('invalidFields', count, record, field);
+    return fields;
   }
 
   /** The first rejected entries, in the order of the listing. */
@@ -91,11 +79,10 @@ export class Rejections {
     });
   }
 
-  #add(record: 'input' | 'output' | 'stream', count: number, entry: number): void {
+  #add(record: RecordKind, reason: InvalidReason, count: number, entry: number): void {
     if (count === 0) return;
-    this.#nested[record] += count;
-    for (let noted = 0; noted < Math.min(count, MAX_FIRST); noted += 1)
-      this.#note(record, 'not_an_object', entry);
+    this.#records.count('invalidRecords', count, record, reason);
+    for (let noted = 0; noted < Math.min(count, MAX_FIRST); noted += 1) this.#note(record, reason, entry);
   }
 
   #note(record: RecordKind, reason: InvalidReason, entry: number): void {

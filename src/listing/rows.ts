@@ -38,6 +38,16 @@ export function sumColumn(column: readonly number[]): number {
   return column.reduce((sum, value) => (Number.isNaN(value) ? sum : sum + value), 0);
 }
 
+/** The numbers of a family above 0 by their labels, joined by a space. Default: the first family. */
+export function readCounts(
+  { labelSets, columns }: Rows,
+  family: string = Object.keys(columns)[0] ?? '',
+): Readonly<Record<string, number>> {
+  const numbers = columns[family] ?? [];
+  const entries = labelSets.map((labels, row): [string, number] => [labels.join(' '), numbers[row] ?? 0]);
+  return Object.fromEntries(entries.filter(([, number]) => number > 0));
+}
+
 /** The place of a label in the label sets of a group. */
 export function placeOf<G extends LabelGroupName>(group: G, label: LabelNameOf<G>): number {
   return Object.keys(LABEL_GROUPS[group].labels).indexOf(label);
@@ -72,6 +82,11 @@ export class TextRows<G extends LabelGroupName> implements OpenRows<FamilyOf<G>>
 
   add(row: number, family: FamilyOf<G>, amount: number): void {
     addTo(this.columns[family], row, amount);
+  }
+
+  /** Adds to a number of a label set. */
+  count(family: FamilyOf<G>, amount: number, ...labels: LabelSet): void {
+    this.add(this.find(...labels), family, amount);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../runtime/logger.ts';
-import type { InvalidCount } from '../listing/listing.ts';
-import type { Snapshot } from '../tally/snapshot.ts';
+import { readCounts } from '../listing/rows.ts';
+import type { ListingProblems, Snapshot } from '../tally/snapshot.ts';
 import type { FailedListing } from './fetch-listing.ts';
 
 /** Logs the outcome of polls: a change of state once at `info` or `warn`, its repetition at `debug`. */
@@ -15,38 +15,32 @@ export class PollLogger {
     this.#logger = logger;
   }
 
-  logSuccess(snapshot: Snapshot, invalid: readonly InvalidCount[], durationMs: number): void {
-    const { users, tasks, invalidFields, foreignRecords, surplus, implausibleGains } = snapshot;
+  logSuccess(snapshot: Snapshot, problems: ListingProblems, durationMs: number): void {
+    const { users, tasks } = snapshot;
     const hasChanged = !this.#hasLoggedPoll || this.#lastFailure !== undefined;
     this.#log(hasChanged, 'info', { users, tasks, duration_ms: Math.round(durationMs) }, 'Poll succeeded');
     this.#hasLoggedPoll = true;
     this.#lastFailure = undefined;
 
-    const { labelSets, columns } = snapshot.rows.foldedLabelSets;
-    const folded = labelSets.filter((_, row) => (columns.foldedLabelSets[row] ?? 0) > 0);
-    this.#logProblem('Skipped invalid records', invalid.length, () => ({
-      records: toRecord(invalid, ({ record, reason }) => `${record} ${reason}`),
-    }));
-    this.#logProblem('Treated invalid fields as missing', invalidFields.length, () => ({
-      fields: toRecord(invalidFields, ({ record, field }) => `${record} ${field}`),
-    }));
-    this.#logProblem('Listing has records of other service codes', foreignRecords.length, () => ({
-      records: toRecord(foreignRecords, ({ record }) => record),
-    }));
-    this.#logProblem('Folded label sets over metrics.max_label_sets', folded.length, () => ({
-      families: folded.flat(),
-    }));
-    const items = surplus.filter(({ item }) => item !== 'account');
-    this.#logProblem('Listing exceeded limits; the surplus is counted', items.length, () => ({
-      items: toRecord(items, ({ item }) => item),
-    }));
-    const uncounted = surplus.find(({ item }) => item === 'account')?.count ?? 0;
+    const folded = readCounts(snapshot.rows.foldedLabelSets);
+    const { account = 0, ...surplus } = readCounts(problems.listingSurplus);
+    this.#logCounts('Skipped invalid records', 'records', readCounts(problems.invalidRecords));
+    this.#logCounts('Treated invalid fields as missing', 'fields', readCounts(problems.invalidFields));
+    this.#logCounts(
+      'Listing has records of other service codes',
+      'records',
+      readCounts(problems.foreignRecords),
+    );
+    this.#logProblem('Folded label sets over metrics.max_label_sets', Object.keys(folded).length, {
+      families: Object.keys(folded),
+    });
+    this.#logCounts('Listing exceeded limits; the surplus is counted', 'items', surplus);
     const spent = 'The accounts of the process are used up; bytes of some tasks are not counted';
-    this.#logProblem(spent, uncounted, () => ({ tasks: uncounted }));
-    for (const direction of ['input', 'http_output'] as const) {
-      const gains = implausibleGains[direction];
+    this.#logProblem(spent, account, { tasks: account });
+    const { input = 0, http_output = 0 } = readCounts(problems.directions, 'byteCountImplausible');
+    for (const [direction, gains] of Object.entries({ input, http_output })) {
       const message = 'Byte counts fell or leapt; they wait for three listings to confirm them';
-      this.#logProblem(message, gains, () => ({ direction, gains }), direction);
+      this.#logProblem(message, gains, { direction, gains }, direction);
     }
   }
 
@@ -68,10 +62,14 @@ export class PollLogger {
     this.#lastFailure = failure;
   }
 
+  #logCounts(message: string, field: string, counts: Readonly<Record<string, number>>): void {
+    this.#logProblem(message, Object.keys(counts).length, { [field]: counts });
+  }
+
   /** Logs a problem unless its count is 0. Problems with one message are told apart by `key`. */
-  #logProblem(message: string, count: number, getFields: () => object, key = message): void {
+  #logProblem(message: string, count: number, fields: object, key = message): void {
     if (count > 0) {
-      this.#log(!this.#problems.has(key), 'warn', getFields(), message);
+      this.#log(!this.#problems.has(key), 'warn', fields, message);
       this.#problems.add(key);
     } else this.#problems.delete(key);
   }
@@ -79,11 +77,4 @@ export class PollLogger {
   #log(hasChanged: boolean, level: 'info' | 'warn', fields: object, message: string): void {
     this.#logger[hasChanged ? level : 'debug'](fields, message);
   }
-}
-
-function toRecord<T extends { readonly count: number }>(
-  counts: readonly T[],
-  toName: (count: T) => string,
-): Readonly<Record<string, number>> {
-  return Object.fromEntries(counts.map((entry) => [toName(entry), entry.count]));
 }

@@ -139,7 +139,7 @@ export class ServiceCodePoller {
 
   async #commit({ listing, ret, status }: GoodListing, startedMs: number): Promise<void> {
     const { tally, metrics, pollLogger, clock, persistence } = this.#options;
-    const { snapshot, records } = tally.commit(listing, this.#getInstant());
+    const { snapshot, problems, records } = tally.commit(listing, this.#getInstant());
     const durationMs = clock.monotonic() - startedMs;
     // What a scrape has seen must survive a kill of the process.
     await persistence?.write(tally.serviceCode, records);
@@ -155,7 +155,7 @@ export class ServiceCodePoller {
     });
     this.#history.append({ atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) });
     metrics.recordSuccess(durationMs / 1000);
-    pollLogger.logSuccess(snapshot, listing.invalidRecords, durationMs);
+    pollLogger.logSuccess(snapshot, problems, durationMs);
   }
 
   #fail(failed: FailedListing, startedMs: number): void {

@@ -1,6 +1,6 @@
 import { z, type ZodType } from 'zod';
 import { recordOf } from '../listing/rows.ts';
-import { COUNTED_GROUPS, countersOf, RECORD_GROUPS } from '../listing/label-groups.ts';
+import { countersOf, LIMITED_GROUPS, type LimitedGroupName } from '../listing/label-groups.ts';
 import { isNamed } from '../listing/label-values.ts';
 import type { GroupRows } from './group-rows.ts';
 import type { Instant } from './instant.ts';
@@ -9,7 +9,6 @@ import { OWN_INPUT } from '../listing/listing.ts';
 import { REMEMBERED_MS, type Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
 import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
-import type { LimitedGroupName } from './snapshot.ts';
 import type { TaskDetails } from './task-details.ts';
 
 /*
@@ -44,7 +43,7 @@ const partsSchema = z.union([
 
 const instantSchema = z.object({ monotonicMs: time, wallMs: z.number() });
 /** Label groups with families that accumulate between listings. */
-const COUNTER_GROUPS = [...RECORD_GROUPS, ...COUNTED_GROUPS].filter((group) => countersOf(group).length > 0);
+const COUNTER_GROUPS = LIMITED_GROUPS.filter((group) => countersOf(group).length > 0);
 const COUNTERS = COUNTER_GROUPS.flatMap((group) => countersOf(group));
 
 const rowsSchema = z.object({

@@ -2,24 +2,24 @@ import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import {
   COUNTED_GROUPS,
   familiesOf,
-  RECORD_GROUPS,
+  LIMITED_GROUPS,
   type LabelGroupName,
+  type LimitedGroupName,
   type TableFamilyKey,
   type WholeGroupName,
 } from '../listing/label-groups.ts';
 import { isNamed, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
-import { placeOf, TextRows, recordOf, type Rows, type RowsOf } from '../listing/rows.ts';
+import { placeOf, recordOf, sumColumn, TextRows, type Rows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
 import type { Instant } from './instant.ts';
 import { GroupRows } from './group-rows.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { DEFAULT_MAX_STREAM_RATE, Ledger, type LedgerOptions } from './ledger/ledger.ts';
-import type { ServerSums } from './ledger/server-sums.ts';
-import { countFindings, createLedgerRows, type LedgerRows } from './ledger-rows.ts';
+import type { LedgerRows, ServerSums } from './ledger/server-sums.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
 import { reuseRows } from './reuse-rows.ts';
-import type { Counts, LimitedGroupName, Snapshot } from './snapshot.ts';
+import type { Counts, ListingProblems, Snapshot } from './snapshot.ts';
 import {
   createRecords,
   restoreRecords,
@@ -30,8 +30,6 @@ import {
 import { TaskDetails } from './task-details.ts';
 
 const FORMAT = placeOf('outputs', 'format');
-
-const LIMITED_GROUPS: readonly LimitedGroupName[] = [...RECORD_GROUPS, ...COUNTED_GROUPS];
 
 /** Label sets per service code and family unless configured otherwise. */
 export const DEFAULT_MAX_LABEL_SETS = 2000;
@@ -54,6 +52,7 @@ export interface TallyOptions extends Omit<LedgerOptions, 'maxStreamRate' | 'det
 interface CommitResult {
   /** Everything that is exposed from now on. */
   readonly snapshot: Snapshot;
+  readonly problems: ListingProblems;
   readonly records: TallyRecords;
 }
 
@@ -120,10 +119,12 @@ export class Tally {
   /** Takes a good listing, once. */
   commit(listing: Listing, at: Instant): CommitResult {
     const time = this.#toTimeline(at);
-    const rows = Object.assign(createLedgerRows(), listing.rows);
+    // Each label group has its own rows.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const ledgerRows = recordOf(COUNTED_GROUPS, (group) => new TextRows(group)) as unknown as LedgerRows;
+    const rows = Object.assign(ledgerRows, listing.rows);
     this.#hideUnmetered(rows.outputs);
     this.#details?.beginCommit(listing, this.#expectedTasks.names, time);
-    countFindings(listing, rows);
     const expectedNames = this.#expectedTasks.names;
     const serverSums = this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames }, time);
     for (const group of LIMITED_GROUPS) this.#groups[group].commit(rows[group], time);
@@ -132,22 +133,20 @@ export class Tally {
       at,
       users: listing.users,
       tasks: listing.taskCount,
-      implausibleGains: readImplausibleGains(rows.directions),
       rejected: {
-        count: listing.invalidRecords.reduce((sum, { count }) => sum + count, 0),
+        count: sumColumn(listing.rows.invalidRecords.columns.invalidRecords),
         first: listing.firstRejected[0],
       },
       tasksWithoutAccount: listing.taskCount - listing.tasks.size,
-      invalidFields: listing.invalidFields,
-      foreignRecords: listing.foreignRecords,
       notableTasks: nameNotableTasks(listing.tasks, serverSums),
       expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#ledger, at),
-      surplus: listing.surplus,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       rows: Object.assign(counts.rows, this.#collectWhole(listing, serverSums)),
       lifetimes: counts.lifetimes,
     };
-    return { snapshot, records: createRecords(this.#parts) };
+    const { invalidRecords, invalidFields, foreignRecords, listingSurplus, directions } = rows;
+    const problems = { invalidRecords, invalidFields, foreignRecords, listingSurplus, directions };
+    return { snapshot, problems, records: createRecords(this.#parts) };
   }
 
   /** The records after the last commit, or as restored; `undefined` before the first good listing. */
@@ -202,13 +201,12 @@ export class Tally {
   #collectWhole(listing: Listing, serverSums: ServerSums): RowsOf<WholeGroupName> {
     const { userServers } = listing.rows;
     const totals = new TextRows('listing');
-    const row = totals.find();
-    totals.add(row, 'listingUsers', listing.users);
-    totals.add(row, 'listingTasks', listing.taskCount);
-    totals.add(row, 'servers', userServers.labelSets.filter(([vsId]) => vsId !== UNKNOWN).length);
+    totals.count('listingUsers', listing.users);
+    totals.count('listingTasks', listing.taskCount);
+    totals.count('servers', userServers.labelSets.filter(([vsId]) => vsId !== UNKNOWN).length);
     const serversSeen = new TextRows('serversSeen');
     for (const { labels, seen } of this.#groups.userServers.limit)
-      if (isNamed(labels)) serversSeen.add(serversSeen.find(...labels), 'serverLastSeen', seen.wallMs / 1000);
+      if (isNamed(labels)) serversSeen.count('serverLastSeen', seen.wallMs / 1000, ...labels);
     return this.#reuse({
       listing: totals,
       serversSeen,
@@ -222,7 +220,7 @@ export class Tally {
     const rows = new TextRows('oldestTasks');
     const oldest = [...serverSums.listOldest()].toSorted(([, a], [, b]) => a.monotonicMs - b.monotonicMs);
     for (const [vsId, { wallMs }] of oldest.slice(0, this.#maxLabelSets))
-      rows.add(rows.find(vsId), 'oldestTaskFirstSeen', wallMs / 1000);
+      rows.count('oldestTaskFirstSeen', wallMs / 1000, vsId);
     return rows;
   }
 
@@ -234,7 +232,7 @@ export class Tally {
     for (const [family, count] of counts) if (count > 0) this.#everFolded.add(family);
     const rows = new TextRows('foldedLabelSets');
     for (const family of this.#everFolded)
-      rows.add(rows.find(CATALOGUE[family].name), 'foldedLabelSets', counts.get(family) ?? 0);
+      rows.count('foldedLabelSets', counts.get(family) ?? 0, CATALOGUE[family].name);
     return rows;
   }
 
@@ -253,8 +251,3 @@ export class Tally {
 }
 
 const NO_ROWS: Rows = { labelSets: [], columns: {} };
-
-function readImplausibleGains(rows: LedgerRows['directions']): Snapshot['implausibleGains'] {
-  const read = (direction: string): number => rows.columns.byteCountImplausible[rows.find(direction)] ?? 0;
-  return { input: read('input'), http_output: read('http_output') };
-}

@@ -127,15 +127,14 @@ export class TaskDetails {
     for (const { id, inputTotal, outputTotals, reading } of this.#listExposed(ledger)) {
       const row = singleTasks.find(id);
       singleTasks.add(row, 'taskInputBytes', inputTotal);
-      for (const [format, total] of outputTotals)
-        taskFormats.add(taskFormats.find(id, format), 'taskHttpOutputBytes', total);
+      for (const [format, total] of outputTotals) taskFormats.count('taskHttpOutputBytes', total, id, format);
       const account = reading && ledger.getTask(reading.id);
       if (reading === undefined || account === undefined) continue;
       const connectionsByFormat = this.#sumConnectionsByFormat(reading);
       for (const [format, connections] of connectionsByFormat)
-        taskFormats.add(taskFormats.find(id, format), 'taskHttpConnections', connections);
+        taskFormats.count('taskHttpConnections', connections, id, format);
       const info = listInfoLabels(reading, connectionsByFormat.keys());
-      taskInfos.add(taskInfos.find(id, ...info, ...this.#listNameLabels(reading)), 'taskInfo', 1);
+      taskInfos.count('taskInfo', 1, id, ...info, ...this.#listNameLabels(reading));
       singleTasks.add(row, 'taskStalled', hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
       singleTasks.add(row, 'taskProgress', reading.progress ?? 0);
       singleTasks.add(row, 'taskFirstSeen', account.firstSeen.wallMs / 1000);

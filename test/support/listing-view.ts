@@ -1,6 +1,6 @@
 import { UNKNOWN } from '../../src/listing/label-values.ts';
 import type { Listing } from '../../src/listing/listing.ts';
-import type { Rows } from '../../src/listing/rows.ts';
+import { readCounts, type Rows } from '../../src/listing/rows.ts';
 
 /** The results of reading a listing, as plain data, to compare two readers. */
 export interface ListingView {
@@ -17,12 +17,18 @@ export interface ListingView {
   readonly servers: readonly string[];
 }
 
-const repeat = (name: string, count: number): string[] => Array.from({ length: count }, () => name);
+/** The label sets of rows of counts, each as often as it is counted, sorted. */
+export const listEach = (rows: Rows): (readonly string[])[] =>
+  Object.entries(readCounts(rows))
+    .flatMap(([labels, count]) => Array.from({ length: count }, () => labels))
+    .toSorted()
+    .map((labels) => labels.split(' '));
 
 /** Converts a listing to plain data. */
 export function viewListing(listing: Listing): ListingView {
-  const { outputs: formats, renditions, userServers } = listing.rows;
-  const sums = Object.values<Rows>(listing.rows).flatMap(({ labelSets, columns }) =>
+  const { invalidRecords, invalidFields, foreignRecords, listingSurplus: _, ...rows } = listing.rows;
+  const { outputs: formats, renditions, userServers } = rows;
+  const sums = Object.values<Rows>(rows).flatMap(({ labelSets, columns }) =>
     Object.entries(columns).map(([family, column]) => {
       const entries = labelSets.map((labels, row) => [labels.join('|'), 0 + (column[row] ?? 0)] as const);
       return [family, Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))] as const;
@@ -41,11 +47,9 @@ export function viewListing(listing: Listing): ListingView {
     taskCount: listing.taskCount,
     tasks: tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     sums: Object.fromEntries(sums),
-    invalid: listing.invalidRecords.flatMap(({ record, count }) => repeat(record, count)).toSorted(),
-    invalidFields: listing.invalidFields
-      .flatMap(({ record, field, count }) => repeat(`${record}.${field}`, count))
-      .toSorted(),
-    foreign: Object.fromEntries(listing.foreignRecords.map(({ record, count }) => [record, count])),
+    invalid: listEach(invalidRecords).map(([record = '']) => record),
+    invalidFields: listEach(invalidFields).map((labels) => labels.join('.')),
+    foreign: readCounts(foreignRecords),
     servers: userServers.labelSets
       .flat()
       .filter((vsId) => vsId !== UNKNOWN)

@@ -1,4 +1,4 @@
-import { RECORD_GROUPS, type FamilyOf } from '../../src/listing/label-groups.ts';
+import { LISTED_GROUPS, RECORD_GROUPS, type FamilyOf } from '../../src/listing/label-groups.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from '../../src/listing/label-values.ts';
 import {
   OWN_INPUT,
@@ -25,12 +25,9 @@ export class RecordListing {
   taskCount = 0;
   readonly #tasks = new Map<string, TaskReading>();
   readonly #rows = recordOf(
-    [...RECORD_GROUPS, 'audience'],
+    [...RECORD_GROUPS, ...LISTED_GROUPS],
     (group) => new TextRows(group),
   ) as unknown as RecordRows;
-  readonly #invalidRecords = new Map<string, [RecordKind, InvalidReason, number]>();
-  readonly #invalidFields = new Map<string, [RecordKind, string, number]>();
-  readonly #foreignRecords = new Map<RecordKind, number>();
 
   constructor() {
     for (const threshold of CONNECTION_THRESHOLDS) this.#add('audience', [String(threshold)], {});
@@ -43,18 +40,6 @@ export class RecordListing {
       taskCount: this.taskCount,
       tasks: this.#tasks,
       rows: this.#rows,
-      invalidRecords: [...this.#invalidRecords.values()].map(([record, reason, count]) => ({
-        record,
-        reason,
-        count,
-      })),
-      invalidFields: [...this.#invalidFields.values()].map(([record, field, count]) => ({
-        record,
-        field,
-        count,
-      })),
-      foreignRecords: [...this.#foreignRecords].map(([record, count]) => ({ record, count })),
-      surplus: [],
       firstRejected: [],
     };
   }
@@ -112,17 +97,15 @@ export class RecordListing {
   }
 
   addInvalid(record: RecordKind, reason: InvalidReason): void {
-    const [, , count] = this.#invalidRecords.get(`${record} ${reason}`) ?? [record, reason, 0];
-    this.#invalidRecords.set(`${record} ${reason}`, [record, reason, count + 1]);
+    this.#rows.invalidRecords.count('invalidRecords', 1, record, reason);
   }
 
   addInvalidField(record: RecordKind, field: string): void {
-    const [, , count] = this.#invalidFields.get(`${record} ${field}`) ?? [record, field, 0];
-    this.#invalidFields.set(`${record} ${field}`, [record, field, count + 1]);
+    this.#rows.invalidFields.count('invalidFields', 1, record, field);
   }
 
   #countForeign(record: RecordKind): void {
-    this.#foreignRecords.set(record, (this.#foreignRecords.get(record) ?? 0) + 1);
+    this.#rows.foreignRecords.count('foreignRecords', 1, record);
   }
 
   #addInput(vsId: string, { protocol, deviceType, clientVersion }: InputRecord): void {

@@ -64,8 +64,8 @@ test('a listing is valid, and a function of seed, service code and time', () => 
       const create = () => createWorld({ seed, startedAtMs: STARTED_AT_MS, users: 100, tasks: 20 });
       const listing = createListing(create(), timeMs);
       assert.deepEqual(createListing(create(), timeMs), listing);
-      const { invalidRecords, invalidFields } = validateListing(listing.user_list, listing.task_list, CODE);
-      assert.deepEqual([invalidRecords, invalidFields], [[], []]);
+      const view = viewListing(validateListing(listing.user_list, listing.task_list, CODE));
+      assert.deepEqual([view.invalid, view.invalidFields], [[], []]);
     }),
     createRunParameters(20),
   );

@@ -4,12 +4,11 @@ import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
 import { Histogram } from '../../metrics/catalogue/histogram.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
 import type { Instant } from '../instant.ts';
-import type { LedgerRows } from '../ledger-rows.ts';
 import type { TaskDetails } from '../task-details.ts';
 import { createFindings, type Findings, type CommitTimes } from './account.ts';
 import { DepartedAccounts } from './departed-accounts.ts';
 import { areOwnInput, updateParts, type PartsUpdate } from './part-accounts.ts';
-import { ServerSums, updateStalls, type ServerSum } from './server-sums.ts';
+import { ServerSums, updateStalls, type LedgerRows, type ServerSum } from './server-sums.ts';
 import {
   countAccounts,
   createTaskAccount,
@@ -55,7 +54,7 @@ export type RestartGap = Pick<CommitTimes, 'restoredMs' | 'unknownGapMs'>;
 /** The tasks of a listing, its rows, and those to which the ledger adds. */
 interface ListingToCommit {
   readonly tasks: ReadonlyMap<string, TaskReading>;
-  readonly rows: Pick<ListingRows, 'outputs' | 'renditions'> & LedgerRows;
+  readonly rows: Pick<ListingRows, 'outputs' | 'renditions' | 'listingSurplus'> & LedgerRows;
   /** Tasks of these names get accounts before all others. */
   readonly expectedNames: readonly string[];
 }
@@ -212,11 +211,10 @@ export class Ledger {
   /** Adds what was counted. */
   #addFindings({ rows: { directions, evictions }, inputFindings, outputFindings }: Commit): void {
     for (const { direction, resetCount, implausibleCount } of [inputFindings, outputFindings]) {
-      const row = directions.find(direction);
-      directions.add(row, 'byteCountResets', resetCount);
-      directions.add(row, 'byteCountImplausible', implausibleCount);
+      directions.count('byteCountResets', resetCount, direction);
+      directions.count('byteCountImplausible', implausibleCount, direction);
     }
-    evictions.add(evictions.find(), 'departedTasksEvicted', this.#departed.takeEvictedCount());
+    evictions.count('departedTasksEvicted', this.#departed.takeEvictedCount());
   }
 
   /** Returns the account of a listed task; `undefined` if there is no room: the task counts as not listed. */
@@ -228,8 +226,7 @@ export class Ledger {
     if (!this.#departed.share.hasRoom({ live: countItems(reading) - lastAccountCount })) {
       if (isDeparted) this.#departed.add(found);
       else if (found !== undefined) this.#depart(found);
-      const { listingSurplus } = commit.rows;
-      listingSurplus.add(listingSurplus.find('account'), 'listingSurplus', 1);
+      commit.rows.listingSurplus.count('listingSurplus', 1, 'account');
       return undefined;
     }
     const account = found ?? this.#createAccount(reading, commit);
@@ -270,8 +267,7 @@ export class Ledger {
     const bytes = gainedBytes ?? 0;
     server.add('inputBytes', bytes);
     addWaiting(update, 'input', inputFindings.waitingCount - waitingCount);
-    if (reading.protocol !== undefined)
-      rows.protocols.add(rows.protocols.find(reading.protocol), 'protocolInputBytes', bytes);
+    if (reading.protocol !== undefined) rows.protocols.count('protocolInputBytes', bytes, reading.protocol);
     this.#details?.addInput(reading, bytes);
     if (hasInput(reading)) setFlag(account, TaskFlag.hasFlowed, true);
     // Without a valid value the input may flow.
@@ -324,8 +320,7 @@ export class Ledger {
 }
 
 function addWaiting({ commit, reading }: TaskUpdate, direction: string, count: number): void {
-  const { waiting } = commit.rows;
-  if (count > 0) waiting.add(waiting.find(reading.vsId, direction), 'byteCountsWaiting', count);
+  if (count > 0) commit.rows.waiting.count('byteCountsWaiting', count, reading.vsId, direction);
 }
 
 function sortByExpectation(

@@ -1,9 +1,12 @@
-import type { FamilyOf } from '../../listing/label-groups.ts';
+import type { CountedGroupName, FamilyOf } from '../../listing/label-groups.ts';
+import type { TextRows } from '../../listing/rows.ts';
 import type { Instant } from '../instant.ts';
-import type { LedgerRows } from '../ledger-rows.ts';
 import { LargestTasks } from '../notable-tasks.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 import type { InputUpdate } from './task-input.ts';
+
+/** The rows of one listing to which the ledger adds. */
+export type LedgerRows = { readonly [G in CountedGroupName]: TextRows<G> };
 
 /** The row of one server in one commit, found once instead of once per task. */
 export class ServerSum {

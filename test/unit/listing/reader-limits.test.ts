@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readCounts } from '../../../src/listing/rows.ts';
 import type { Listing } from '../../../src/listing/listing.ts';
 import type { ReaderLimits } from '../../../src/listing/reader-limits.ts';
 import { viewListing } from '../../support/listing-view.ts';
@@ -25,8 +26,7 @@ function readLimited(
   return readInChunks(Buffer.from(body), [], pool);
 }
 
-const surplusOf = ({ surplus }: Listing): Record<string, number> =>
-  Object.fromEntries(surplus.map(({ item, count }) => [item, count]));
+const surplusOf = ({ rows }: Listing) => readCounts(rows.listingSurplus);
 
 const sum = (values: Readonly<Record<string, number>> = {}): number =>
   Object.values(values).reduce((total, value) => total + value, 0);
@@ -100,7 +100,7 @@ test('an entry of exactly the limit is read, a longer one rejected, for any cut'
     ]) {
       const listing = readInChunks(body, cuts, pool);
       assert.equal(listing.users, 3 - excess);
-      assert.equal(listing.invalidRecords.length, excess);
+      assert.equal(listing.rows.invalidRecords.labelSets.length, excess);
     }
   }
 });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readCounts } from '../../../src/listing/rows.ts';
 import { ReadError } from '../../../src/json-columns/read-error.ts';
 import { readableFields } from '../../../src/listing/interface.ts';
 import { OWN_INPUT, type Listing, type TaskReading } from '../../../src/listing/listing.ts';
 import type { RecordKind } from '../../../src/listing/task-list.ts';
 import { CHECKED_FIELDS } from '../../../src/listing/task-list.ts';
 import { hashTexts } from '../../support/text-hash.ts';
-import { viewListing, type ListingView } from '../../support/listing-view.ts';
+import { listEach, viewListing, type ListingView } from '../../support/listing-view.ts';
 import { POLLED_CODE, readBody, readInChunks } from '../../support/read-listing.ts';
 import { readFixture } from '../../support/fixtures.ts';
 
@@ -120,7 +121,7 @@ const TASK_LISTS = '"inputs":[],"outputs":[]';
 interface ReadEntry {
   readonly view: ListingView;
   /** Each kind and reason, once for each entry. */
-  readonly rejected: readonly (readonly [string, string])[];
+  readonly rejected: readonly (readonly string[])[];
   /** The task that was read, between the two valid ones. */
   readonly task: TaskReading | undefined;
 }
@@ -133,9 +134,7 @@ function readEntry(list: 'user_list' | 'task_list', entry: string): ReadEntry {
   const view = viewListing(listing);
   const validCount = list === 'user_list' ? view.users : view.tasks.length;
   assert.ok(validCount >= 2, 'Expected both valid entries');
-  const rejected = listing.invalidRecords.flatMap(({ record, reason, count }) =>
-    Array.from({ length: count }, () => [record, reason] as const),
-  );
+  const rejected = listEach(listing.rows.invalidRecords);
   const task = [...listing.tasks.values()].find(({ id }) => id !== 'first' && id !== 'last');
   return { view, rejected, task };
 }
@@ -404,7 +403,7 @@ test('an entry of more than 1 MiB is rejected, and leaves no values in the next 
   );
   for (const cuts of [[], Array.from({ length: body.length / 65536 }, (_, index) => index * 65536)]) {
     const listing = readInChunks(body, cuts);
-    assert.deepEqual(listing.invalidRecords, [{ record: 'user', reason: 'too_long', count: 1 }]);
+    assert.deepEqual(readCounts(listing.rows.invalidRecords), { 'user too_long': 1 });
     const { sums } = viewListing(listing);
     assert.deepEqual([sums['onlineUsers'], sums['serverOnlineUsers']], [{ 'unknown|unknown': 1 }, { b: 1 }]);
   }

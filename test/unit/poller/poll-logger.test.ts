@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { familiesOf } from '../../../src/listing/label-groups.ts';
+import { recordOf } from '../../../src/listing/rows.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { PollLogger } from '../../../src/poller/poll-logger.ts';
 import type { FailedListing } from '../../../src/poller/fetch-listing.ts';
-import type { InvalidCount } from '../../../src/listing/listing.ts';
-import type { Snapshot } from '../../../src/tally/snapshot.ts';
+import type { ListingProblems, Snapshot } from '../../../src/tally/snapshot.ts';
 import {
   UpstreamError,
   type PollErrorReason,
@@ -39,6 +39,17 @@ function createSnapshot(serverCount = 1): Snapshot {
   });
 }
 
+const GROUPS = ['invalidRecords', 'invalidFields', 'foreignRecords', 'listingSurplus', 'directions'] as const;
+type Counts = Partial<Record<(typeof GROUPS)[number], Readonly<Record<string, number>>>>;
+
+/** Creates the rows of counts by labels, joined by a space. */
+function createProblems(counts: Counts = {}): ListingProblems {
+  return recordOf(GROUPS, (group) => ({
+    labelSets: Object.keys(counts[group] ?? {}).map((labels) => labels.split(' ')),
+    columns: recordOf(familiesOf(group), () => Object.values(counts[group] ?? {})),
+  }));
+}
+
 function createFailure({ ret, ...details }: UpstreamErrorDetails & { ret?: number } = {}): FailedListing {
   const error = new UpstreamError('http_status', 'Expected HTTP status 2xx, found another', details);
   return { error, ret, users: 0, tasks: 0, bytes: 0, status: undefined };
@@ -55,11 +66,11 @@ const createFailureWithReason = (reason: PollErrorReason, message: string): Fail
 
 test('the first success is logged at info, its repetition at debug', () => {
   const { pollLogger, lines, readNewLines } = start();
-  pollLogger.logSuccess(createSnapshot(), [], 123.4);
+  pollLogger.logSuccess(createSnapshot(), createProblems(), 123.4);
   assert.deepEqual(lines, [{ level: 'info', msg: 'Poll succeeded', users: 1, tasks: 1, duration_ms: 123 }]);
   readNewLines();
-  pollLogger.logSuccess(createSnapshot(), [], 1);
-  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logSuccess(createSnapshot(), createProblems(), 1);
+  pollLogger.logSuccess(createSnapshot(), createProblems(), 1);
   assert.deepEqual(readNewLines(), ['debug: Poll succeeded', 'debug: Poll succeeded']);
 });
 
@@ -107,9 +118,9 @@ test('a failure with only another message is no change: the offset of an invalid
 
 test('a recovery is logged at info, and the next failure at warn again', () => {
   const { pollLogger, readNewLines } = start();
-  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logSuccess(createSnapshot(), createProblems(), 1);
   pollLogger.logFailure(createFailure(), 1);
-  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logSuccess(createSnapshot(), createProblems(), 1);
   pollLogger.logFailure(createFailure(), 1);
   assert.deepEqual(readNewLines(), [
     'info: Poll succeeded',
@@ -120,26 +131,18 @@ test('a recovery is logged at info, and the next failure at warn again', () => {
 });
 
 /** What a listing with a problem logs, beside the message, and how the snapshot and the invalid records show it. */
-const PROBLEMS: readonly (readonly [string, object, Partial<Snapshot>, (readonly InvalidCount[])?])[] = [
+const PROBLEMS: readonly (readonly [string, object, Counts, Snapshot?])[] = [
   [
     'Skipped invalid records',
     { records: { 'user wrong_type': 2, 'task missing_field': 1 } },
-    {},
-    [
-      { record: 'user', reason: 'wrong_type', count: 2 },
-      { record: 'task', reason: 'missing_field', count: 1 },
-    ],
+    { invalidRecords: { 'user wrong_type': 2, 'task missing_field': 1 } },
   ],
   [
     'Treated invalid fields as missing',
     { fields: { 'task progress': 3 } },
-    { invalidFields: [{ record: 'task', field: 'progress', count: 3 }] },
+    { invalidFields: { 'task progress': 3 } },
   ],
-  [
-    'Listing has records of other service codes',
-    { records: { user: 2 } },
-    { foreignRecords: [{ record: 'user', count: 2 }] },
-  ],
+  ['Listing has records of other service codes', { records: { user: 2 } }, { foreignRecords: { user: 2 } }],
   [
     'Folded label sets over metrics.max_label_sets',
     {
@@ -147,36 +150,36 @@ const PROBLEMS: readonly (readonly [string, object, Partial<Snapshot>, (readonly
         .flatMap((group) => familiesOf(group))
         .map((family) => CATALOGUE[family].name),
     },
+    {},
     createSnapshot(3),
   ],
   [
     'Listing exceeded limits; the surplus is counted',
     { items: { task: 5 } },
-    { surplus: [{ item: 'task', count: 5 }] },
+    { listingSurplus: { task: 5 } },
   ],
   ...(['input', 'http_output'] as const).map(
     (direction) =>
       [
         'Byte counts fell or leapt; they wait for three listings to confirm them',
         { direction, gains: 2 },
-        { implausibleGains: { input: 0, http_output: 0, [direction]: 2 } },
+        { directions: { [direction]: 2 } },
       ] as const,
   ),
 ];
 
-for (const [message, fields, problem, invalid = []] of PROBLEMS) {
+for (const [message, fields, counts, bad = createSnapshot()] of PROBLEMS) {
   test(`${message}: logged once at warn, and again after a listing without it (${Object.keys(fields).join()})`, () => {
     const { pollLogger, lines, readNewLines } = start();
-    const valid = createSnapshot();
-    const bad = { ...valid, ...problem };
-    pollLogger.logSuccess(bad, invalid, 1);
+    const problems = createProblems(counts);
+    pollLogger.logSuccess(bad, problems, 1);
     assert.deepEqual(lines.slice(1), [{ level: 'warn', msg: message, ...fields }]);
     readNewLines();
-    pollLogger.logSuccess(bad, invalid, 1);
+    pollLogger.logSuccess(bad, problems, 1);
     pollLogger.logFailure(createFailure(), 1);
-    pollLogger.logSuccess(bad, invalid, 1);
-    pollLogger.logSuccess(valid, [], 1);
-    pollLogger.logSuccess(bad, invalid, 1);
+    pollLogger.logSuccess(bad, problems, 1);
+    pollLogger.logSuccess(createSnapshot(), createProblems(), 1);
+    pollLogger.logSuccess(bad, problems, 1);
     assert.deepEqual(
       readNewLines().filter((text) => text.endsWith(message)),
       [`debug: ${message}`, `debug: ${message}`, `warn: ${message}`],
@@ -186,9 +189,11 @@ for (const [message, fields, problem, invalid = []] of PROBLEMS) {
 
 test('implausible gains of one direction are logged while those of the other last', () => {
   const { pollLogger, lines } = start();
-  const valid = createSnapshot();
-  pollLogger.logSuccess({ ...valid, implausibleGains: { input: 1, http_output: 0 } }, [], 1);
-  pollLogger.logSuccess({ ...valid, implausibleGains: { input: 1, http_output: 3 } }, [], 1);
+  for (const directions of [
+    { input: 1, http_output: 0 },
+    { input: 1, http_output: 3 },
+  ])
+    pollLogger.logSuccess(createSnapshot(), createProblems({ directions }), 1);
   const warnings = lines.filter(({ level }) => level === 'warn');
   assert.deepEqual(
     warnings.map(({ direction, gains }) => [direction, gains]),
@@ -205,8 +210,8 @@ test('a family that no longer folds is not logged', () => {
   const users = ['server-1', 'server-2', 'server-3'].map((vsId) => buildUserRecord({ vsId }));
   run.commitListing({ users });
   // The other servers are kept for one hour.
-  pollLogger.logSuccess(run.commitListing({ users: [buildUserRecord()] }, 3_600_001), [], 1);
-  pollLogger.logSuccess(run.commitListing({ users: [buildUserRecord()] }), [], 1);
+  pollLogger.logSuccess(run.commitListing({ users: [buildUserRecord()] }, 3_600_001), createProblems(), 1);
+  pollLogger.logSuccess(run.commitListing({ users: [buildUserRecord()] }), createProblems(), 1);
   assert.deepEqual(readNewLines(), ['info: Poll succeeded', 'debug: Poll succeeded']);
 });
 

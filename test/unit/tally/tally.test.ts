@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readCounts } from '../../../src/listing/rows.ts';
 import {
   buildInputRecord,
   buildOutputRecord,
@@ -189,16 +190,16 @@ test('a snapshot has the oldest task of a server, and the bytes of a protocol an
   assert.deepEqual(readValues(snapshot, 'renditionHttpOutputBytes'), { 'libx264 aac 640x360': 12 });
 });
 
-test('a snapshot has the invalid fields, foreign records and implausible gains of its listing', () => {
+test('a commit returns the invalid fields, foreign records and implausible byte counts of its listing', () => {
   const { tally } = new TallyRun();
   const listing = new RecordListing();
   listing.addInvalidField('task', 'input_bytes');
   listing.addInvalidField('task', 'input_bytes');
   listing.addUser(buildUserRecord({ isForeign: true }));
-  const { snapshot } = tally.commit(listing.listing, { wallMs: START_MS, monotonicMs: 0 });
-  assert.deepEqual(snapshot.invalidFields, [{ record: 'task', field: 'input_bytes', count: 2 }]);
-  assert.deepEqual(snapshot.foreignRecords, [{ record: 'user', count: 1 }]);
-  assert.deepEqual(snapshot.implausibleGains, { input: 0, http_output: 0 });
+  const { problems } = tally.commit(listing.listing, { wallMs: START_MS, monotonicMs: 0 });
+  assert.deepEqual(readCounts(problems.invalidFields), { 'task input_bytes': 2 });
+  assert.deepEqual(readCounts(problems.foreignRecords), { user: 1 });
+  assert.deepEqual(problems.directions.columns.byteCountImplausible, [0, 0]);
 });
 
 test('an output counts as unwatched only if its format has had connections', () => {
