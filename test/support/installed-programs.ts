@@ -16,7 +16,7 @@ export const PROMETHEUS_VERSIONS = [
 ] as const;
 
 /** The newest supported Prometheus. */
-export const NEWEST_PROMETHEUS = PROMETHEUS_VERSIONS[1].prometheus;
+export const { prometheus: NEWEST_PROMETHEUS, promtool: NEWEST_PROMTOOL } = PROMETHEUS_VERSIONS[1];
 
 /**
  * Tells whether a program is installed. If it is missing, the test fails in CI; elsewhere, it prints `NOT CHECKED`.

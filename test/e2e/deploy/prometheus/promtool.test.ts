@@ -25,11 +25,10 @@ for (const name of ['prometheus.yml', 'prometheus-sd.yml', 'prometheus-shards.ym
   });
 }
 
-for (const { version, promtool } of PROMETHEUS_VERSIONS) {
-  for (const file of unitTests) {
-    test(`promtool of the ${version} Prometheus passes the unit tests of ${basename(file)}`, async (t) => {
-      if (!isInstalled(t, promtool)) return;
-      assert.match(await runPromtool(['test', 'rules', file], { promtool }), /SUCCESS/);
-    });
-  }
+// Those of the newest are in test/long.
+for (const file of unitTests) {
+  test(`promtool of the oldest Prometheus passes the unit tests of ${basename(file)}`, async (t) => {
+    if (!isInstalled(t, 'promtool')) return;
+    assert.match(await runPromtool(['test', 'rules', file]), /SUCCESS/);
+  });
 }
