@@ -17,7 +17,7 @@ const scrollbars = {
   },
 };
 
-/** Bundles the page to capture; returns its path. */
+/** Bundles the page to capture: `page.html` in the cache. */
 export async function bundle() {
   await installed('esbuild').build({
     entryPoints: [join(root, 'deploy/grafana/pictures/page.jsx')],
@@ -33,10 +33,8 @@ export async function bundle() {
     plugins: [scrollbars],
   });
   const style = existsSync(join(cache, 'page.css')) ? '<link rel="stylesheet" href="page.css">' : '';
-  const page = join(cache, 'page.html');
   writeFileSync(
-    page,
+    join(cache, 'page.html'),
     `<!doctype html><meta charset="utf-8">${style}<div id="page"></div><script src="page.js"></script>`,
   );
-  return page;
 }

@@ -5,7 +5,15 @@
 // Requires Prometheus and Chromium. The first run installs Grafana's components, about 450 MB, in .cache/; they are not
 // dependencies of the project. `--recorded` renders the last recording again.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,6 +23,9 @@ import { cache, install, installed, root } from './tool-cache.mjs';
 
 const target = join(root, 'docs/pictures/dashboards');
 const WIDTH = 1400;
+/** Chromium asks no server: a page of a file could not load the icons. */
+const ORIGIN = 'http://pictures.invalid/';
+const ICONS = '/public/build/img/icons/';
 
 const { values: flags } = parseArgs({
   options: {
@@ -27,7 +38,8 @@ const { values: flags } = parseArgs({
 install();
 mkdirSync(target, { recursive: true });
 if (!flags.recorded) await record(Number(flags.minutes));
-await draw(await bundle());
+await bundle();
+await draw();
 
 async function record(minutes) {
   console.log(`Letting a service and an exporter run for ${minutes} minutes …`);
@@ -38,7 +50,7 @@ async function record(minutes) {
   }
 }
 
-async function draw(html) {
+async function draw() {
   const profile = mkdtempSync(join(tmpdir(), 'xvs-chromium-'));
   const context = await installed('playwright-core').chromium.launchPersistentContext(profile, {
     executablePath: spawnSync('which', [flags.chromium], { encoding: 'utf8' }).stdout.trim(),
@@ -46,21 +58,31 @@ async function draw(html) {
     viewport: { width: WIDTH, height: 1000 },
     timezoneId: 'UTC',
   });
+  await context.route(`${ORIGIN}**`, (route) => {
+    const path = findFile(new URL(route.request().url()).pathname);
+    return existsSync(path) ? route.fulfill({ path }) : route.abort();
+  });
   try {
     const recordings = readdirSync(cache).filter((name) => /^xvs-.*\.json$/.test(name));
-    for (const name of recordings) await drawOne(context, html, name.slice(0, -'.json'.length));
+    for (const name of recordings) await drawOne(context, name.slice(0, -'.json'.length));
   } finally {
     await context.close();
     rmSync(profile, { recursive: true, force: true });
   }
 }
 
-async function drawOne(context, html, uid) {
+/** The page and its parts are in the cache, the icons in the package of the components. */
+function findFile(path) {
+  if (!path.startsWith(ICONS)) return join(cache, path);
+  return join(cache, 'node_modules/@grafana/ui/dist/public/img/icons', path.slice(ICONS.length));
+}
+
+async function drawOne(context, uid) {
   const recording = JSON.parse(readFileSync(join(cache, `${uid}.json`), 'utf8'));
   const page = await context.newPage();
   const problems = [];
   page.on('pageerror', (error) => problems.push(error.stack));
-  await page.goto(pathToFileURL(html).href);
+  await page.goto(`${ORIGIN}page.html`);
   const height = await page.evaluate(
     ([one, width]) => globalThis.drawDashboard(one, width),
     [recording, WIDTH],

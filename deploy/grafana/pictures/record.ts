@@ -35,13 +35,16 @@ interface Recording {
   readonly annotations: readonly unknown[];
 }
 
+/** As long as names of events get: pictures show what does not fit. */
+const LONG_CODE = 'CHAMPIONSHIP_FINAL_MAIN_ARENA_2026';
 const CODES = [
   'TESTING:abc:users=1200,tasks=90',
   'STADIUM:abc:users=500,tasks=40',
-  'ARENA:abc:users=60,tasks=12',
+  `${LONG_CODE}:abc:users=60,tasks=12`,
 ];
 /** Tasks that never end; TESTING and STADIUM expect them. */
 const STREAMS = ['main', 'backup'];
+const EXPECTED = [{ name: 'main', min_input_rate: '2Mbit/s', outputs: 3 }, { name: 'backup' }];
 /** As for a data source with `timeInterval: 5s`. */
 const STEP = 5;
 
@@ -49,7 +52,7 @@ const STEP = 5;
 const SELECTED_VARIABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'xvs-service-code': { service_code: 'TESTING' },
   'xvs-clients': { service_code: 'TESTING' },
-  'xvs-task': { service_code: 'ARENA|STADIUM', vs_id: 'aws-cn_north_1-8|aws-cn_east_2-1' },
+  'xvs-task': { service_code: `${LONG_CODE}|STADIUM`, vs_id: 'aws-cn_north_1-8|aws-cn_east_2-1' },
 };
 
 /**
@@ -64,11 +67,13 @@ export async function record(minutes: number): Promise<ReadonlyMap<string, strin
   const serviceUrl = await service.waitForUrl();
   const first = startExporter(serviceUrl, '0');
   const port = await waitForPort(first);
+  await using standby = startExporter(serviceUrl, '0');
+  const standbyPort = await waitForPort(standby);
   await using prometheus = await Prometheus.start({
-    targets: [`127.0.0.1:${port}`],
+    targets: [`127.0.0.1:${port}`, `127.0.0.1:${standbyPort}`],
     rules: listDeployYaml('prometheus/rules').map((file): unknown => parse(readDeployFile(file))),
   });
-  await using restarted = await runScenario(serviceUrl, first, port, minutes * 60);
+  await using restarted = await runScenario({ serviceUrl, first, port, standby }, minutes * 60);
   await waitForPort(restarted);
   const end = Math.floor(Date.now() / 1000 / STEP) * STEP;
   const start = end - minutes * 60 + 30;
@@ -80,25 +85,33 @@ export async function record(minutes: number): Promise<ReadonlyMap<string, strin
       end,
       values: createVariableValues(uid),
     });
-    // The port differs in each run.
-    return [uid, JSON.stringify(recording).replaceAll(`127.0.0.1:${port}`, 'exporter:20928')];
+    // The ports differ in each run.
+    const text = JSON.stringify(recording)
+      .replaceAll(`127.0.0.1:${port}`, 'exporter:20928')
+      .replaceAll(`127.0.0.1:${standbyPort}`, 'standby:20928');
+    return [uid, text];
   });
   return new Map(await Promise.all(named));
 }
 
-/** Restarts the exporter during the recording; returns the new one. */
-async function runScenario(
-  serviceUrl: string,
-  first: Program,
-  port: string,
-  seconds: number,
-): Promise<Program> {
+interface Scene {
+  readonly serviceUrl: string;
+  readonly first: Program;
+  readonly port: string;
+  readonly standby: Program;
+}
+
+/**
+ * Restarts the exporter during the recording, and stops another one. At the end, a service code and its expected streams are
+ * down for long enough that alerts fire. Returns the exporter that still runs.
+ */
+async function runScenario({ serviceUrl, first, port, standby }: Scene, seconds: number): Promise<Program> {
   const wait = (share: number): Promise<void> => delay(share * seconds * 1000);
   const fault = (body: Readonly<Record<string, unknown>>): Promise<Response> =>
     fetch(`${serviceUrl}/-/faults`, { method: 'PUT', body: JSON.stringify(body) });
   const mend = (serviceCode: string): Promise<Response> =>
     fetch(`${serviceUrl}/-/faults?service_code=${serviceCode}`, { method: 'DELETE' });
-  await wait(0.3);
+  await wait(0.2);
   await fault({ fault: 'http_status', status: 503, retryAfter: '3', serviceCode: 'STADIUM' });
   await wait(0.08);
   await mend('STADIUM');
@@ -108,22 +121,21 @@ async function runScenario(
   await first[Symbol.asyncDispose]();
   const second = startExporter(serviceUrl, port);
   await wait(0.2);
+  await fault({ fault: 'ret', value: 1001, serviceCode: LONG_CODE });
+  await standby[Symbol.asyncDispose]();
+  await wait(0.1);
   await fault({ fault: 'freeze_ingest', serviceCode: 'STADIUM' });
-  await wait(0.15);
-  await mend('STADIUM');
-  await wait(0.12);
-  await fault({ fault: 'ret', value: 1001, serviceCode: 'ARENA' });
-  await wait(0.08);
+  await wait(0.35);
   return second;
 }
 
 function startExporter(serviceUrl: string, port: string): Program {
   const configuration = join(mkdtempSync(join(tmpdir(), 'xvs-recording-')), 'exporter.yml');
-  const expect = { names: STREAMS };
+  const expect = { names: EXPECTED };
   const serviceCodes = [
     { service_code: 'TESTING', expect },
     { service_code: 'STADIUM', expect },
-    { service_code: 'ARENA' },
+    { service_code: LONG_CODE },
   ];
   writeFileSync(configuration, stringify({ service_codes: serviceCodes, tasks: { name: 'opaque.room' } }));
   return startProgram(

@@ -9,7 +9,6 @@ export function States({ panel, frames, width, height, timeRange, step }) {
   const names = Math.max(90, ...rows.map(({ name }) => 7 * name.length + 12));
   const bar = Math.min(40, (height - 54) / rows.length);
   const at = (time) => ((time - from) / (to - from)) * (width - names);
-  const legend = Object.values(panel.fieldConfig.defaults.mappings[0].options);
   return (
     <div style={{ height, display: 'flex', flexDirection: 'column', justifyContent: 'space-between' }}>
       <svg width={width} height={bar * rows.length + 20} fontSize={12} fill={theme.colors.text.primary}>
@@ -42,17 +41,28 @@ export function States({ panel, frames, width, height, timeRange, step }) {
           </text>
         ))}
       </svg>
-      <VizLegend
-        displayMode="list"
-        placement="bottom"
-        items={legend.map(({ text, color }) => ({
-          label: text,
-          color: theme.visualization.getColorByName(color),
-          yAxis: 1,
-        }))}
-      />
+      {panel.options.legend.showLegend && (
+        <VizLegend displayMode="list" placement="bottom" items={listLegend(panel.fieldConfig.defaults)} />
+      )}
     </div>
   );
+}
+
+/** As in Grafana: the steps where thresholds give the colours, else the texts of the mappings. */
+function listLegend({ color, thresholds, mappings }) {
+  const { steps = [] } = thresholds ?? {};
+  const items =
+    color?.mode === 'thresholds'
+      ? steps.map((step, index) => ({
+          text: index === 0 ? `< ${steps[1]?.value ?? '+Infinity'}` : `${step.value}+`,
+          color: step.color,
+        }))
+      : mappings.flatMap(({ options }) => Object.values(options));
+  return items.map((item) => ({
+    label: item.text,
+    color: theme.visualization.getColorByName(item.color),
+    yAxis: 1,
+  }));
 }
 
 /** Runs of one value; a step without a value ends one. */
