@@ -176,7 +176,9 @@ async function recordDashboard(dashboard: Dashboard, question: QueryContext): Pr
       ]),
     ),
   );
-  const marks = dashboard.annotations.list.filter(({ expr }) => expr !== undefined);
+  const marks = dashboard.annotations.list.filter(
+    ({ enable, expr }) => enable !== false && expr !== undefined,
+  );
   const annotations = await Promise.all(
     marks.map(async (annotation) => ({
       ...annotation,

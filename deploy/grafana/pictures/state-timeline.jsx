@@ -6,7 +6,7 @@ import { theme } from './theme.js';
 export function States({ panel, frames, width, height, timeRange, step }) {
   const [from, to] = [timeRange.from.valueOf(), timeRange.to.valueOf()];
   const rows = frames.map((frame) => ({ name: getFieldDisplayName(frame.fields[1], frame, frames), frame }));
-  const names = Math.max(90, ...rows.map(({ name }) => 7 * name.length + 12));
+  const names = Math.max(90, ...rows.map(({ name }) => 7.6 * name.length + 16));
   const bar = Math.min(40, (height - 54) / rows.length);
   const at = (time) => ((time - from) / (to - from)) * (width - names);
   return (

@@ -158,7 +158,8 @@ function renditionPanels() {
           {
             title: 'Connections per output',
             expr: mostFrequent(`${connections} / ${outputs}`),
-            unit: 'sishort',
+            // 0.08, not "83.3 m".
+            unit: 'none',
           },
           { title: 'Egress', expr: mostFrequent(deliveredBy(now)), unit: 'bps' },
         ],

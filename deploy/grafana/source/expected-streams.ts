@@ -19,8 +19,8 @@ export function expectedTable(q: Queries) {
     },
     {
       keys: [
-        { label: 'service_code', title: 'Service code', width: 200 },
-        { label: 'task_name', title: 'Stream', width: 300 },
+        { label: 'service_code', title: 'Service code', width: 280 },
+        { label: 'task_name', title: 'Stream', width: 280 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
       ],

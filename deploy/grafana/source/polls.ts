@@ -63,7 +63,8 @@ export function polls(q: Queries) {
         description:
           'Entries of good listings whose service_code is not the polled one, per minute. They count for the polled one.',
         unit: 'suffix: entries/min',
-        ...THIRD,
+        span: 8,
+        noValue: 'No entry of another service code',
       },
       { expr: perMinute(sum(['record'], q.rate(C.foreignRecords))), legend: '{{record}}' },
     ),

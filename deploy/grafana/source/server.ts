@@ -65,7 +65,7 @@ function serverTable() {
     },
     {
       keys: [
-        { label: 'vs_id', title: 'Server', width: 150 },
+        { label: 'vs_id', title: 'Server', width: 180 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
       ],

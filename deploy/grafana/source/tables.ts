@@ -13,7 +13,7 @@ import { PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as TablePanelBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { linksOfCell } from './links.ts';
 import { formatRefId, createTargets, withText, type PanelText } from './panels.ts';
-import type { thresholds } from './appearance.ts';
+import { thresholds } from './appearance.ts';
 
 interface Column {
   readonly title: string;
@@ -94,24 +94,29 @@ function keyProperties({ label, mappings, width }: KeyColumn): DynamicConfigValu
   ];
 }
 
-function columnProperties(column: Column): DynamicConfigValue[] {
-  const colored = column.thresholds ?? column.mappings;
+/** "610 milliseconds" needs it. */
+const DURATION_WIDTH = 130;
+
+function columnProperties({ unit, mappings, width, ...column }: Column): DynamicConfigValue[] {
+  // A cell without a value would have the base colour, which is green by default.
+  const steps = column.thresholds ?? (mappings && thresholds('transparent'));
+  const columnWidth = width ?? (unit === 'dtdurations' ? DURATION_WIDTH : undefined);
   const background = {
     type: TableCellDisplayMode.ColorBackground,
     mode: TableCellBackgroundDisplayMode.Basic,
   };
   return [
-    { id: 'unit', value: column.unit },
+    { id: 'unit', value: unit },
     NO_CELL_VALUE,
     { id: 'custom.align', value: 'right' },
-    ...(column.width === undefined ? [] : [{ id: 'custom.width', value: column.width }]),
-    ...(column.mappings === undefined ? [] : [{ id: 'mappings', value: column.mappings }]),
-    ...(column.thresholds === undefined
+    ...(columnWidth === undefined ? [] : [{ id: 'custom.width', value: columnWidth }]),
+    ...(mappings === undefined ? [] : [{ id: 'mappings', value: mappings }]),
+    ...(steps === undefined
       ? []
       : [
-          { id: 'thresholds', value: column.thresholds.build() },
+          { id: 'thresholds', value: steps.build() },
           { id: 'color', value: { mode: FieldColorModeId.Thresholds } },
+          { id: 'custom.cellOptions', value: background },
         ]),
-    ...(colored === undefined ? [] : [{ id: 'custom.cellOptions', value: background }]),
   ];
 }

@@ -121,10 +121,10 @@ function taskTable() {
         { label: 'task', title: 'Name', width: 240 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
-        { label: 'task_id', title: 'Task', width: 200 },
-        { label: 'vs_id', title: 'Server', width: 150 },
-        { label: 'formats', title: 'Formats', width: 120 },
-        { label: 'merging', title: 'Merging', width: 80 },
+        { label: 'task_id', title: 'Task', width: 150 },
+        { label: 'vs_id', title: 'Server', width: 140 },
+        { label: 'formats', title: 'Formats', width: 90 },
+        { label: 'merging', title: 'Merging', width: 70 },
       ],
       columns: [
         {
@@ -134,12 +134,11 @@ function taskTable() {
           mappings: STALLED_OR_FLOWING,
           width: 90,
         },
-        { title: 'Progress', expr: described(q.last(C.taskProgress)), unit: 'none', width: 90 },
+        { title: 'Progress', expr: described(q.last(C.taskProgress)), unit: 'none', width: 80 },
         {
           title: 'Observed for',
           expr: described(`time() - ${q.last(C.taskFirstSeen)}`),
           unit: 'dtdurations',
-          width: 150,
         },
         { title: 'Ingress', expr: described(ingressOf(now)), unit: 'bps' },
         {
