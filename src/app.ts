@@ -191,7 +191,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
     const webConfigurationSource =
       configFile === undefined
         ? DEFAULT_WEB_CONFIGURATION_SOURCE
-        : await openWebConfiguration({ path: configFile, files: LOCAL_FILE_SYSTEM, clock, logger });
+        : await openWebConfiguration(configFile, LOCAL_FILE_SYSTEM, logger);
     const polling = poller.start();
     const reload = configuration.web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;
     const routes = { exposition: new Exposition(), reload };

@@ -61,8 +61,8 @@ export class Connections {
   }
 
   /** Makes a TLS socket the socket of the connection below it, and returns the connection. */
-  link(tlsSocket: Socket, socket: Socket): Connection | undefined {
-    const connection = this.get(socket);
+  link(tlsSocket: Socket, socket: Socket | undefined): Connection | undefined {
+    const connection = socket && this.get(socket);
     if (connection === undefined) return undefined;
     connection.socket = tlsSocket;
     connection.isInHandshake = false;

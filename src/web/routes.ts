@@ -1,11 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition/exposition.ts';
-import { prefersHtml } from './content-negotiation.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import {
   parseRequestTarget,
   PROBE_PATHS,
-  respond,
   respondCompressed,
   respondText,
   type WebRequest,
@@ -13,7 +11,7 @@ import {
 } from './http-messages.ts';
 import { handleScrape, OWN_METRICS_PATH, respondExposition } from './scrape.ts';
 import { handleServiceDiscovery } from './service-discovery.ts';
-import { buildContentSecurityPolicy, renderNotFoundPage } from './status-page/document.ts';
+import { buildContentSecurityPolicy } from './status-page/document.ts';
 import { renderListPage } from './status-page/list-page.ts';
 import { renderServiceCodePage } from './status-page/service-code-page.ts';
 
@@ -30,7 +28,6 @@ interface ReloadOutcome {
 
 const NO_BODY = Buffer.alloc(0);
 
-const HTML = 'text/html; charset=utf-8';
 const PAGE_HEADERS = {
   'Content-Security-Policy': buildContentSecurityPolicy(),
   'Referrer-Policy': 'no-referrer',
@@ -46,7 +43,7 @@ export async function handle(
   const { path, query } = parseRequestTarget(request.url);
   if (path === '/-/reload') return await handleReload(request, options);
   const respondTo = findRoute(path, query, facade, options);
-  if (respondTo === undefined) return respondNotFound(facade, request);
+  if (respondTo === undefined) return respondText(404, 'Not found.');
   if (method !== 'GET' && method !== 'HEAD')
     return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
   const response = await respondTo(request);
@@ -84,7 +81,7 @@ function findRoute(
       return (request) => {
         const page = renderServiceCodePage(facade, query);
         if (page !== undefined) return respondPage(page, request);
-        return respondNotFound(facade, request, facade.explainUnknown(query.get('service_code') ?? ''));
+        return respondText(404, facade.explainUnknown(query.get('service_code') ?? '') ?? 'Not found.');
       };
     default:
       return undefined;
@@ -92,19 +89,7 @@ function findRoute(
 }
 
 function respondPage(page: string, { headers }: WebRequest): Promise<WebResponse> {
-  return respondCompressed(page, HTML, headers, PAGE_HEADERS);
-}
-
-/** Responds with a page if the client prefers HTML, as browsers do, and with plain text otherwise. */
-function respondNotFound(
-  facade: ExporterFacade,
-  { url, headers: { accept } }: WebRequest,
-  reason?: string,
-): WebResponse {
-  if (!prefersHtml(accept)) return respondText(404, reason ?? 'Not found.', { Vary: 'Accept' });
-  const { path } = parseRequestTarget(url);
-  const page = renderNotFoundPage(facade.getProcess(), path, reason ?? 'There is no page at this address.');
-  return respond(404, page, HTML, { ...PAGE_HEADERS, Vary: 'Accept' });
+  return respondCompressed(page, 'text/html; charset=utf-8', headers, PAGE_HEADERS);
 }
 
 /** The only route that changes state, so it does not accept GET, which links and crawlers send. */

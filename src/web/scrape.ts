@@ -1,9 +1,17 @@
+import { promisify } from 'node:util';
+import { constants, crc32, deflateRaw, deflateRawSync, gzipSync, type ZlibOptions } from 'node:zlib';
+import type { ExpositionBody, ExpositionHead } from '../metrics/exposition/exposition-body.ts';
 import type { Exposition } from '../metrics/exposition/exposition.ts';
 import type { FamilySelection } from '../metrics/catalogue/family.ts';
-import { acceptsGzip, negotiateFormat } from './content-negotiation.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
-import { gzipExposition } from './exposition-gzip.ts';
-import { respond, respondText, type WebRequest, type WebResponse } from './http-messages.ts';
+import {
+  acceptsGzip,
+  negotiateFormat,
+  respond,
+  respondText,
+  type WebRequest,
+  type WebResponse,
+} from './http-messages.ts';
 
 /** Path of the exporter's own metrics, which no poll changes. */
 export const OWN_METRICS_PATH = '/-/metrics';
@@ -15,11 +23,17 @@ export async function handleScrape(
   query: URLSearchParams,
   exposition: Exposition,
 ): Promise<WebResponse> {
-  const target = parseTarget(query, facade);
-  if ('status' in target) return target;
-  const { serviceCode } = target;
-  const selection = serviceCode === undefined ? 'everything' : { serviceCode };
-  return await respondExposition(facade, request, selection, exposition);
+  const [serviceCode, ...others] = query.getAll('service_code');
+  if (others.length > 0)
+    return respondText(
+      400,
+      `Expected one service_code, found ${others.length + 1}: scrape each in a request of its own, or all without service_code.`,
+    );
+  if (serviceCode === '') return respondText(400, 'Expected service_code to have a value, found none.');
+  if (serviceCode === undefined) return await respondExposition(facade, request, 'everything', exposition);
+  const unknown = facade.explainUnknown(serviceCode);
+  if (unknown !== undefined) return respondText(404, unknown);
+  return await respondExposition(facade, request, { serviceCode }, exposition);
 }
 
 /** Responds with families of the exporter, from the caches of `exposition`. */
@@ -40,18 +54,76 @@ export async function respondExposition(
   return method === 'GET' ? { ...response, onSent: answered } : response;
 }
 
-/** Reads `service_code`, by default every code; returns an error response if the query is invalid. */
-function parseTarget(
-  query: URLSearchParams,
-  facade: ExporterFacade,
-): { readonly serviceCode: string | undefined } | WebResponse {
-  const [serviceCode, ...others] = query.getAll('service_code');
-  if (others.length > 0)
-    return respondText(
-      400,
-      `Expected one service_code, found ${others.length + 1}: scrape each in a request of its own, or all without service_code.`,
-    );
-  if (serviceCode === '') return respondText(400, 'Expected service_code to have a value, found none.');
-  const unknown = serviceCode === undefined ? undefined : facade.explainUnknown(serviceCode);
-  return unknown === undefined ? { serviceCode } : respondText(404, unknown);
+/** Level 1 takes less than half the time of the default for a fifth more bytes. */
+const LEVEL = 1;
+const MAX_CHUNK_BYTES = 256 * 1024;
+/** Data up to this size are compressed on the main thread: passing them to another one and back takes as long. */
+const MAX_SYNC_BYTES = 256 * 1024;
+/** RFC 1952, 2.3: deflate, no flags, no time, fastest algorithm, unknown operating system. */
+const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
+
+const deflateInThread = promisify(deflateRaw);
+
+/** Compressed bytes that do not end the deflate stream, and the checksum of what they contain. */
+interface DeflatedHead {
+  readonly deflated: Buffer;
+  readonly checksum: number;
+}
+
+const deflatedHeads = new WeakMap<ExpositionHead, Promise<DeflatedHead>>();
+/** Heads that a scrape has had already. */
+const knownHeads = new WeakSet<ExpositionHead>();
+const gzippedBodies = new WeakMap<ExpositionBody, Promise<Buffer>>();
+
+/**
+ * Compresses a body once. If only the metrics of the process have changed since the last scrape, compresses only these:
+ * a deflate stream may consist of parts that were compressed separately (RFC 1951, 3.2.3), unlike several gzip members
+ * also for clients that read the first member only.
+ */
+function gzipExposition(body: ExpositionBody): Promise<Buffer> {
+  return getOrCreate(gzippedBodies, body, gzipBody);
+}
+
+async function gzipBody(body: ExpositionBody): Promise<Buffer> {
+  const { head, tail, byteLength } = body;
+  const isNewHead = !knownHeads.has(head);
+  knownHeads.add(head);
+  if (isNewHead && byteLength <= MAX_SYNC_BYTES) return gzipSync(body.bytes, createOptions(byteLength));
+  const { deflated, checksum } = await getOrCreate(deflatedHeads, head, deflateHead);
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(crc32(tail, checksum), 0);
+  trailer.writeUInt32LE(byteLength % 2 ** 32, 4);
+  return Buffer.concat([GZIP_HEADER, deflated, await deflate(tail, constants.Z_FINISH), trailer]);
+}
+
+async function deflateHead({ chunks, byteLength }: ExpositionHead): Promise<DeflatedHead> {
+  const bytes = Buffer.concat(chunks, byteLength);
+  return { deflated: await deflate(bytes, constants.Z_SYNC_FLUSH), checksum: crc32(bytes) };
+}
+
+async function deflate(bytes: Buffer, finishFlush: number): Promise<Buffer> {
+  const options = { ...createOptions(bytes.length), finishFlush };
+  return bytes.length <= MAX_SYNC_BYTES
+    ? deflateRawSync(bytes, options)
+    : await deflateInThread(bytes, options);
+}
+
+/** Output is allocated in chunks: one that holds everything, unless that is a lot. */
+function createOptions(byteLength: number): ZlibOptions {
+  return { level: LEVEL, chunkSize: Math.min(MAX_CHUNK_BYTES, Math.max(1024, byteLength)) };
+}
+
+/** Forgets failures, so that the next reader tries again. */
+function getOrCreate<Key extends object, Value>(
+  cache: WeakMap<Key, Promise<Value>>,
+  key: Key,
+  create: (key: Key) => Promise<Value>,
+): Promise<Value> {
+  let value = cache.get(key);
+  if (value === undefined) {
+    value = create(key);
+    value.catch(() => cache.delete(key));
+    cache.set(key, value);
+  }
+  return value;
 }

@@ -57,8 +57,7 @@ export interface WebServer extends AsyncDisposable {
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
   const { webConfigurationSource: source, metrics, clock } = options;
   const recordCertificate = ({ tls }: WebConfiguration): void => {
-    const server = tls?.certificates.find(({ kind }) => kind === 'server');
-    if (server !== undefined) metrics.setCertificateNotAfter(server.notAfterMs);
+    if (tls !== undefined) metrics.setCertificateNotAfter(tls.notAfterMs);
   };
   assertNoTlsOnSockets(options);
   recordCertificate(source.current);

@@ -1,11 +1,13 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import type { RequestRejectionReason, WebMetrics } from '../../metrics/exposition/web-metrics.ts';
+import { MAX_WAITING_PASSWORDS } from '../../runtime/limits.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Connection } from '../connections.ts';
 import { isProbe, respondText, type WebResponse } from '../http-messages.ts';
-import { QueueFullError } from '../request-queue.ts';
-import { PasswordVerifier, type Credentials } from './password-verifier.ts';
-import type { WebConfiguration } from './web-configuration-file.ts';
+import { QueueFullError, RequestQueue } from '../request-queue.ts';
+import { importBcrypt, type ComparePassword, type WebConfiguration } from './web-configuration-file.ts';
 
 /** A request and the connection that it came on. */
 interface ReceivedRequest {
@@ -31,21 +33,6 @@ const BASIC = /^basic ([A-Za-z0-9+/]+={0,2})$/i;
 /** Checks the client certificate, then the password. */
 export function createAuthorizer({ hasOpenProbes, metrics, logger }: AuthorizerOptions): Authorize {
   const passwords = new PasswordVerifier();
-
-  /** Resolves to `undefined` if the password was not compared. */
-  const verify = async (
-    { request, connection }: ReceivedRequest,
-    users: ReadonlyMap<string, string>,
-  ): Promise<boolean | undefined> => {
-    const credentials = parseBasicCredentials(request.headers.authorization);
-    if (credentials === undefined) return false;
-    try {
-      return await passwords.verify(credentials, users, connection.client);
-    } catch (err) {
-      if (!(err instanceof QueueFullError)) logger.error({ err }, 'Password verification failed');
-      return undefined;
-    }
-  };
   const reject = (
     reason: RequestRejectionReason,
     ...response: Parameters<typeof respondText>
@@ -53,15 +40,19 @@ export function createAuthorizer({ hasOpenProbes, metrics, logger }: AuthorizerO
     metrics.recordRequestRejected(reason);
     return respondText(...response);
   };
-  return async (received, { users }) => {
-    if (hasOpenProbes && isProbe(received.request.url ?? '/')) return undefined;
-    if (received.connection.isCertificateRejected)
+  return async ({ request, connection }, { users }) => {
+    if (hasOpenProbes && isProbe(request.url ?? '/')) return undefined;
+    if (connection.isCertificateRejected)
       return reject('client_certificate', 403, 'A valid client certificate is required.');
     if (users.size === 0) return undefined;
-    const isValid = await verify(received, users);
-    if (isValid === true) return undefined;
-    if (isValid === undefined)
+    const credentials = parseBasicCredentials(request.headers.authorization);
+    try {
+      const isValid = credentials && (await passwords.verify(credentials, users, connection.client));
+      if (isValid === true) return undefined;
+    } catch (err) {
+      if (!(err instanceof QueueFullError)) logger.error({ err }, 'Password verification failed');
       return reject('password_queue', 503, 'Too many pending password checks.', { 'Retry-After': '1' });
+    }
     return reject('unauthorized', 401, 'Unauthorized.', {
       'WWW-Authenticate': 'Basic realm="xvs-exporter", charset="UTF-8"',
     });
@@ -75,4 +66,86 @@ function parseBasicCredentials(header: string | undefined): Credentials | undefi
   const text = Buffer.from(encoded, 'base64').toString();
   const colon = text.indexOf(':');
   return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** More than there are users, so that a changed password fits too. */
+const MAX_CACHED_VALID = 128;
+/** Cached apart from the valid ones, so that guesses cannot evict them. */
+const MAX_CACHED_INVALID = 1024;
+
+/** Salt and hash for users that do not exist. */
+const DUMMY_SALT_AND_HASH = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi';
+
+/**
+ * Verifies passwords, one comparison at a time. It caches results as keyed digests of user, hash and
+ * password, so that bcrypt does not slow down each scrape and a new hash in the configuration is compared again. Users
+ * that do not exist take as long as the user with the cheapest hash.
+ */
+export class PasswordVerifier {
+  readonly #compare: ComparePassword;
+  readonly #digestKey = randomBytes(32);
+  readonly #valid = new LRUCache<string, boolean>({ max: MAX_CACHED_VALID });
+  readonly #invalid = new LRUCache<string, boolean>({ max: MAX_CACHED_INVALID });
+  /** Comparisons that run or wait, by digest: requests with the same password share one. */
+  readonly #pending = new Map<string, Promise<boolean>>();
+  readonly #queue = new RequestQueue({ maxRunning: 1, maxWaiting: MAX_WAITING_PASSWORDS });
+
+  constructor(compare: ComparePassword = compareWithBcrypt) {
+    this.#compare = compare;
+  }
+
+  /**
+   * Returns whether the password is valid. Rejects with a `QueueFullError` if too many wait, and if the comparison fails.
+   * `users` maps names to hashes; `client` is an address or a network.
+   */
+  async verify(
+    { user, password }: Credentials,
+    users: ReadonlyMap<string, string>,
+    client: string,
+  ): Promise<boolean> {
+    // The steps up to a cached result are the same for every user, so that their time tells nothing.
+    const dummyHash = createDummyHash(users);
+    const userHash = users.get(user);
+    const hash = userHash ?? dummyHash;
+    const digest = this.#digest(user, hash, password);
+    const cached = this.#valid.get(digest) ?? this.#invalid.get(digest);
+    if (cached !== undefined) return cached;
+    const pending = this.#pending.get(digest);
+    if (pending !== undefined) return await pending;
+    const comparison = this.#queue.run(client, async () => {
+      const isValid = (await this.#compare(password, hash)) && userHash !== undefined;
+      (isValid ? this.#valid : this.#invalid).set(digest, isValid);
+      return isValid;
+    });
+    this.#pending.set(digest, comparison);
+    try {
+      return await comparison;
+    } finally {
+      this.#pending.delete(digest);
+    }
+  }
+
+  #digest(...parts: readonly string[]): string {
+    return createHmac('sha256', this.#digestKey).update(JSON.stringify(parts)).digest('base64');
+  }
+}
+
+/** Has the lowest cost of all users: a costly hash of one user must not let others occupy the queue for seconds. */
+function createDummyHash(users: ReadonlyMap<string, string>): string {
+  const [cost = '10'] = [...users.values()].map((hash) => hash.slice(4, 6)).toSorted();
+  return `$2y$${cost}$${DUMMY_SALT_AND_HASH}`;
+}
+
+/**
+ * Runs in libuv's thread pool. It cannot be cancelled, and the process cannot exit before it ends: hence the limits on
+ * the cost and on concurrent comparisons.
+ */
+async function compareWithBcrypt(password: string, hash: string): Promise<boolean> {
+  const { verify } = await importBcrypt();
+  return await verify(password, hash);
 }

@@ -26,14 +26,7 @@ export interface TlsSection {
 export interface TlsServerOptions {
   readonly clientAuth: ClientAuth;
   readonly secureContext: SecureContextOptions;
-  /** Those of the server and of the client CA. */
-  readonly certificates: readonly CertificateValidity[];
-}
-
-/** How long a certificate of the web configuration is valid. */
-export interface CertificateValidity {
-  readonly kind: 'server' | 'client CA';
-  /** Milliseconds since the Unix epoch. */
+  /** End of the server's certificate, in milliseconds since the Unix epoch. */
   readonly notAfterMs: number;
 }
 
@@ -69,23 +62,19 @@ export async function readTlsServerOptions(
   const mistake = findKeyPairMistake(cert, key);
   if (mistake !== undefined)
     throw new ConfigError([{ location: locateKey(`${mistake.part}_file`), message: mistake.message }]);
-  const clientCas = ca === '' ? [] : parseCertificates(ca, locateKey('client_ca_file'));
   const { client_auth_type: clientAuth, min_version: minVersion } = section;
   return {
     clientAuth,
     secureContext: {
       cert,
       key,
-      ...(ca === '' ? {} : { ca: clientCas.map(formatTrustAnchor) }),
+      ...(ca !== '' && { ca: parseCertificates(ca, locateKey('client_ca_file')).map(formatTrustAnchor) }),
       minVersion,
       // A session would outlive the client certificate. Node.js keeps sessions in tickets only.
-      ...(clientAuth.isRequired ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
+      ...(clientAuth.isRequired && { secureOptions: constants.SSL_OP_NO_TICKET }),
     },
-    certificates: [
-      // The first certificate is that of the server; an expired one may follow it for old clients (cross-signing).
-      { kind: 'server', notAfterMs: Date.parse(new X509Certificate(cert).validTo) },
-      ...clientCas.map(({ validTo }) => ({ kind: 'client CA' as const, notAfterMs: Date.parse(validTo) })),
-    ],
+    // An expired certificate may follow that of the server, for old clients (cross-signing).
+    notAfterMs: Date.parse(new X509Certificate(cert).validTo),
   };
 }
 

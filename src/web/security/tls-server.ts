@@ -46,47 +46,46 @@ export function createTlsServer(
       // `getRejectionReason` decides: a certificate may be optional or unverified.
       rejectUnauthorized: false,
       ALPNProtocols: ['http/1.1'],
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     },
     listener,
   );
-  /** Sockets of unfinished handshakes by endpoints, the only link between the two sockets of a TLS connection. */
-  const handshakes = new Map<string, { readonly socket: Socket; readonly finished: AbortController }>();
+  /** Sockets by endpoints, the only link between the two sockets of a TLS connection. */
+  const sockets = new Map<string, Socket>();
 
   server.on('connection', (socket) => {
     // After a reset the system no longer reports endpoints, and two connections could have the same key.
     if (!(socket instanceof Socket) || socket.remotePort === undefined) return void socket.destroy();
     const key = formatEndpoints(socket);
-    const finished = new AbortController();
-    handshakes.set(key, { socket, finished });
-    finished.signal.addEventListener('abort', () => {
-      if (handshakes.get(key)?.socket === socket) handshakes.delete(key);
+    sockets.set(key, socket);
+    const closed = new AbortController();
+    socket.once('close', () => {
+      closed.abort();
+      if (sockets.get(key) === socket) sockets.delete(key);
     });
-    socket.once('close', () => finished.abort());
     // The TLS socket reports errors of the connection; this one may fail to send the 400 to plain HTTP.
     socket.on('error', () => undefined);
-    clock.sleep(HANDSHAKE_TIMEOUT_MS, finished.signal).then(
-      () => socket.destroy(),
+    clock.sleep(HANDSHAKE_TIMEOUT_MS, closed.signal).then(
+      () => {
+        if (connections.get(socket)?.isInHandshake === true) socket.destroy();
+      },
       () => undefined,
     );
   });
   // Before the listener of HTTP, which ignores destroyed sockets.
   server.prependListener('secureConnection', (socket) => {
-    const handshake = handshakes.get(formatEndpoints(socket));
+    const connection = connections.link(socket, sockets.get(formatEndpoints(socket)));
     const current = source.current.tls;
-    // Without a handshake the client has disconnected.
-    if (handshake === undefined || current === undefined) return void socket.destroy();
-    handshake.finished.abort();
-    const connection = connections.link(socket, handshake.socket);
+    // Without a connection the client has disconnected.
+    if (connection === undefined || current === undefined) return void socket.destroy();
     const reason = getRejectionReason(socket, current);
     if (reason === undefined) return;
     logger.debug({ reason }, 'Client certificate rejected');
-    if (hasOpenProbes && connection !== undefined) connection.isCertificateRejected = true;
+    if (hasOpenProbes) connection.isCertificateRejected = true;
     else socket.destroy();
   });
   // Scanners and clients with other versions or CAs are not logged: no change here would help them.
   server.on('tlsClientError', (error, socket) => {
-    const connection = handshakes.get(formatEndpoints(socket))?.socket;
+    const connection = sockets.get(formatEndpoints(socket));
     if (connection !== undefined && 'code' in error && PLAIN_HTTP_CODES.includes(error.code))
       connection.end(PLAIN_HTTP_RESPONSE, () => connection.destroy());
     else socket.destroy();

@@ -5,7 +5,6 @@ import { ConfigError, describeKind, expectedFound } from '../../config/config-er
 import { readText, type ReadFile } from '../../config/file-system.ts';
 import { expected, parsedBy, reject, strictMapping, toProblems } from '../../config/validation.ts';
 import { createLocator, parseYaml } from '../../config/yaml-source.ts';
-import { importBcrypt } from './password-verifier.ts';
 import { readTlsServerOptions, type ClientAuth, type TlsServerOptions } from './tls-options.ts';
 
 /** A web configuration with its certificates. Immutable: a reload creates a new one. */
@@ -166,6 +165,14 @@ export async function loadWebConfiguration(path: string, readFile: ReadFile): Pr
     ),
     users,
   };
+}
+
+/** Compares a password with a bcrypt hash. */
+export type ComparePassword = (password: string, hash: string) => Promise<boolean>;
+
+/** Imports bcrypt on use, so that platforms for which it has no build can run the exporter without passwords. */
+export async function importBcrypt(): Promise<{ readonly verify: ComparePassword }> {
+  return await import('@node-rs/bcrypt');
 }
 
 async function assertBcryptBuild(path: string): Promise<void> {

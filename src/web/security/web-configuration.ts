@@ -4,12 +4,9 @@ import { WatchedFiles } from '../../config/watched-files.ts';
 import { raceAbort } from '../../runtime/abort.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { CertificateValidity } from './tls-options.ts';
 import { loadWebConfiguration, type WebConfiguration } from './web-configuration-file.ts';
 
 const CHECK_INTERVAL_MS = 1000;
-/** At this cost a comparison takes more than a second. */
-const MAX_FAST_BCRYPT_COST = 14;
 
 /** The web configuration in force. */
 export interface WebConfigurationSource {
@@ -27,54 +24,28 @@ export const DEFAULT_WEB_CONFIGURATION_SOURCE: WebConfigurationSource = {
   check: () => Promise.resolve(),
 };
 
-export interface WebConfigurationSourceOptions {
-  readonly path: string;
-  readonly files: ConfigFileSystem;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly logger: Logger;
-}
-
 /**
- * Loads a web configuration file; rejects with a ConfigError. Later, a version that is invalid, needs a restart or
- * removes a protection is logged once and ignored.
+ * Loads a web configuration file; rejects with a ConfigError. Later, a version that is invalid or needs a restart is
+ * logged once and ignored.
  */
-export async function openWebConfiguration({
-  path,
-  files,
-  clock,
-  logger,
-}: WebConfigurationSourceOptions): Promise<WebConfigurationSource> {
-  const logLoaded = ({ tls, users }: WebConfiguration): void => {
-    logger.info({ tls: tls !== undefined, users: users.size }, 'Web configuration loaded');
-    const cost = Math.max(...[...users.values()].map((hash) => Number(hash.slice(4, 6))));
-    if (cost > MAX_FAST_BCRYPT_COST) logger.warn({ cost }, 'bcrypt cost slows down password checks');
-  };
+export async function openWebConfiguration(
+  path: string,
+  files: ConfigFileSystem,
+  logger: Logger,
+): Promise<WebConfigurationSource> {
   let watched = new WatchedFiles(files);
   let current = await loadWebConfiguration(path, watched.readFile);
   const listeners: ((configuration: WebConfiguration) => void)[] = [];
+  const logLoaded = ({ tls, users }: WebConfiguration): void =>
+    logger.info({ tls: tls !== undefined, users: users.size }, 'Web configuration loaded');
   logLoaded(current);
-  const warnAboutExpired = createExpiryWarner(clock, logger);
-  warnAboutExpired(current);
 
   const reload = async (): Promise<void> => {
     watched = new WatchedFiles(files);
-    const next = await loadWebConfiguration(path, watched.readFile).catch(returnConfigError);
-    if (next instanceof ConfigError) {
-      logger.error({ err: next.message }, 'Web configuration reload failed; keeping the previous one');
-      return;
-    }
-    const reason = describeRestartNeed(current, next);
-    if (reason !== undefined) {
-      logger.warn({ reason }, 'Web configuration change needs a restart; keeping the previous one');
-      return;
-    }
-    const removed = findRemovedProtections(current, next);
-    if (removed.length > 0) {
-      const remedy = 'restart to apply it';
-      logger.warn(
-        { removed, remedy },
-        'Web configuration change removes protection; keeping the previous one',
-      );
+    const next = await loadWebConfiguration(path, watched.readFile);
+    const changes = findRestartNeeds(current, next);
+    if (changes.length > 0) {
+      logger.warn({ changes }, 'Web configuration change needs a restart; keeping the previous one');
       return;
     }
     current = next;
@@ -89,30 +60,11 @@ export async function openWebConfiguration({
     check: async () => {
       try {
         if ((await watched.check()) !== watched.fingerprint) await reload();
-        warnAboutExpired(current);
       } catch (err) {
-        logger.error({ err }, 'Web configuration check failed');
+        const shown = err instanceof ConfigError ? err.message : err;
+        logger.error({ err: shown }, 'Web configuration reload failed; keeping the previous one');
       }
     },
-  };
-}
-
-/** Returns a function that logs each expired certificate once for each time that it is loaded. */
-function createExpiryWarner(
-  clock: Pick<Clock, 'now'>,
-  logger: Logger,
-): (configuration: WebConfiguration) => void {
-  const warned = new WeakSet<CertificateValidity>();
-  return ({ tls }) => {
-    for (const certificate of tls?.certificates ?? []) {
-      const { kind, notAfterMs } = certificate;
-      if (notAfterMs > clock.now() || warned.has(certificate)) continue;
-      warned.add(certificate);
-      logger.warn(
-        { certificate: kind, not_after: new Date(notAfterMs).toISOString() },
-        'Certificate expired',
-      );
-    }
   };
 }
 
@@ -128,39 +80,32 @@ export async function watchWebConfiguration(
   }
 }
 
-function returnConfigError(error: unknown): ConfigError {
-  if (error instanceof ConfigError) return error;
-  throw error;
-}
-
 /**
- * Describes why a change needs a restart; `undefined` if it does not. Node.js cannot turn TLS or requests for client
- * certificates on or off in a listening server.
+ * Finds what a reload cannot change: Node.js cannot turn TLS or requests for client certificates on or off in a
+ * listening server, and a file without a protection may be cut off, for example because it is being written.
  */
-function describeRestartNeed(current: WebConfiguration, next: WebConfiguration): string | undefined {
-  if (current.tls !== undefined && next.tls === undefined) return 'TLS cannot be turned off';
-  if (current.tls === undefined && next.tls !== undefined) return 'TLS cannot be turned on';
-  if (current.tls?.clientAuth.isRequested === next.tls?.clientAuth.isRequested) return undefined;
-  return 'client_auth_type cannot change from or to NoClientCert';
+function findRestartNeeds(current: WebConfiguration, next: WebConfiguration): readonly string[] {
+  const before = listProtections(current);
+  return listProtections(next).flatMap(([name, isActive, isFixed = false], index) => {
+    const wasActive = before[index]?.[1] === true;
+    return wasActive !== isActive && (wasActive || isFixed) ? [name] : [];
+  });
 }
 
-/** Lists the protections that `next` lacks: the file may be cut off, for example because it is being written. */
-function findRemovedProtections(current: WebConfiguration, next: WebConfiguration): readonly string[] {
-  const remaining = new Set(listProtections(next));
-  return listProtections(current).filter((name) => !remaining.has(name));
-}
-
-/** Lists the protections of a web configuration, in the words of its file. */
-function listProtections({ tls, users }: WebConfiguration): readonly string[] {
+/** The protections of a web configuration, in the words of its file. */
+function listProtections({
+  tls,
+  users,
+}: WebConfiguration): readonly (readonly [name: string, isActive: boolean, isFixed?: boolean])[] {
   const { clientAuth, secureContext } = tls ?? {};
-  const protections: readonly (readonly [name: string, isActive: boolean])[] = [
-    ['tls_server_config', tls !== undefined],
-    ['min_version', secureContext?.minVersion === 'TLSv1.3'],
+  return [
+    ['tls_server_config', tls !== undefined, true],
+    ['client_auth_type (certificate requested)', clientAuth?.isRequested === true, true],
     ['client_auth_type (certificate required)', clientAuth?.isRequired === true],
     ['client_auth_type (certificate verified)', clientAuth?.isVerified === true],
     // Without a CA of its own, the server would accept certificates of every CA that Node.js trusts.
     ['client_ca_file', clientAuth?.isVerified === true && secureContext?.ca !== undefined],
+    ['min_version', secureContext?.minVersion === 'TLSv1.3'],
     ['basic_auth_users', users.size > 0],
   ];
-  return protections.flatMap(([name, isActive]) => (isActive ? [name] : []));
 }

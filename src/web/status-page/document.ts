@@ -22,14 +22,12 @@ interface DocumentParts {
   /** Announced by screen readers when it changes. */
   readonly summary: Markup | string;
   readonly main: Markup;
-  /** Whether the page refreshes itself. */
-  readonly isLive: boolean;
 }
 
 /** A whole page. The script replaces the content of the elements that have `data-live` and an id. */
 export function renderDocument(
   process: ProcessStatus,
-  { root, title, header, summary, main, isLive }: DocumentParts,
+  { root, title, header, summary, main }: DocumentParts,
 ): string {
   // The icon has no content, so that browsers request none.
   return html`<!doctype html>
@@ -41,13 +39,15 @@ export function renderDocument(
         <title>${title} · xvs-exporter</title>
         <link rel="icon" href="data:," />
         ${trusted(`<style>${STYLESHEET}</style>`)}
-        ${isLive ? html`<noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}" /></noscript>` : ''}
+        <noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}" /></noscript>
       </head>
       <body>
         <header>
           ${header}
           <p id="summary" class="summary" role="status" data-live>${summary}</p>
-          ${isLive ? UNREACHABLE_ALERT : ''}
+          <p id="unreachable" class="problem down" role="alert" hidden>
+            The exporter does not respond. This page shows old data; retrying.
+          </p>
         </header>
         <main id="main" data-live>${main}</main>
         <footer>
@@ -56,21 +56,15 @@ export function renderDocument(
             <a href="${root}-/healthy">Healthy</a> <a href="${root}-/ready">Ready</a>
           </nav>
           <p id="process" data-live>${renderProcess(process)}</p>
-          ${isLive ? REFRESH_CONTROL : ''}
+          <p>
+            Viewing this page does not trigger polls.
+            <button type="button" id="pause" aria-pressed="false" hidden>Pause refreshing</button>
+          </p>
         </footer>
-        ${isLive ? trusted(`<script>${REFRESH_SCRIPT}</script>`) : ''}
+        ${trusted(`<script>${REFRESH_SCRIPT}</script>`)}
       </body>
     </html> `.text;
 }
-
-const UNREACHABLE_ALERT = html`<p id="unreachable" class="problem down" role="alert" hidden>
-  The exporter does not respond. This page shows old data; retrying.
-</p>`;
-
-const REFRESH_CONTROL = html`<p>
-  Viewing this page does not trigger polls.
-  <button type="button" id="pause" aria-pressed="false" hidden>Pause refreshing</button>
-</p>`;
 
 function renderProcess(process: ProcessStatus): Markup {
   const { nowMs, version, shard, uptimeMs, lastSuccessMs, lastFailureMs, stateUnwrittenSinceMs } = process;
@@ -114,19 +108,6 @@ export function renderLinks(
   const dashboard =
     grafanaUrl && html`<a id="grafana-${alert ?? 'page'}-${code}" href="${dashboardUrl}">Grafana</a>`;
   return html`<span class="links">${runbook} ${dashboard}</span>`;
-}
-
-/** The page at an address that has none. */
-export function renderNotFoundPage(process: ProcessStatus, path: string, reason: string): string {
-  const root = '../'.repeat(path.split('/').length - 2) || './';
-  return renderDocument(process, {
-    root,
-    title: 'Not found',
-    isLive: false,
-    header: html`<h1>Not found</h1>`,
-    summary: reason,
-    main: html`<p><a href="${root}">All service codes</a></p>`,
-  });
 }
 
 /** The Content-Security-Policy of the pages: allows their own style and script by hash, their icon, and no other source. */

@@ -62,7 +62,6 @@ export function renderListPage(facade: ExporterFacade, parameters: URLSearchPara
   return renderDocument(process, {
     root: './',
     title: summary,
-    isLive: true,
     header: html`<h1>xvs-exporter</h1>
       ${renderFilterForm(query)}`,
     summary: `${summary}${facade.isReady() ? '' : '; first polls in progress'}`,

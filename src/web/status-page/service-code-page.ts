@@ -43,7 +43,6 @@ export function renderServiceCodePage(facade: ExporterFacade, query: URLSearchPa
   return renderDocument(process, {
     root: '../',
     title: `${serviceCode}: ${formatCondition(condition)}`,
-    isLive: true,
     header: html`<nav aria-label="Back"><a href="../">All service codes</a></nav>
       <h1>${renderName(serviceCode)}</h1>
       ${renderLabels(labels)} ${renderLinks(process, serviceCode)}`,

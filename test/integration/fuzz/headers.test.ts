@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { acceptsGzip, negotiateFormat } from '../../../src/web/content-negotiation.ts';
+import { acceptsGzip, negotiateFormat } from '../../../src/web/http-messages.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { mutateBytes } from './mutation.ts';
 import { createRunParameters } from '../../support/run-parameters.ts';

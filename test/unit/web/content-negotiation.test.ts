@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acceptsGzip, negotiateFormat } from '../../../src/web/content-negotiation.ts';
+import { acceptsGzip, negotiateFormat } from '../../../src/web/http-messages.ts';
 
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 const OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';

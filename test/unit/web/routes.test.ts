@@ -61,26 +61,6 @@ for (const [method, url, status, body] of REJECTED) {
   });
 }
 
-const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-
-for (const [url, reason] of [
-  ['/nowhere', 'There is no page at this address.'],
-  ['/service-codes/?service_code=B', 'No such service code is configured.'],
-] as const) {
-  test(`a browser gets a page for ${url}, with status 404 and the policy of the pages`, async () => {
-    const { status, headers, body } = await get(url, { accept: BROWSER_ACCEPT });
-    const page = await get('/');
-    assert.equal(status, 404);
-    assert.equal(headers['Content-Type'], 'text/html; charset=utf-8');
-    assert.equal(headers['Vary'], 'Accept');
-    assert.equal(headers['Content-Security-Policy'], page.headers['Content-Security-Policy']);
-    assert.ok(String(body).includes(`role="status" data-live>${reason}</p>`));
-    assert.match(String(body), /<a href="(?:\.|\.\.)\/">All service codes<\/a>/);
-    // It would replace the page by an alert that the exporter does not respond.
-    assert.doesNotMatch(String(body), /<script|http-equiv="refresh"/);
-  });
-}
-
 test('the process can be healthy before it is ready', async () => {
   const notReady = { isReady: () => false };
   const [healthy, waiting] = [await get('/-/healthy', {}, notReady), await get('/-/ready', {}, notReady)];

@@ -39,9 +39,6 @@ export function certificateFolder(t: TestContext): string {
   return folder;
 }
 
-/** After the end of `expired.pem`, within the validity of the other certificates. */
-const AFTER_EXPIRY_MS = Date.UTC(2026, 0);
-
 /** Metrics of the web server that a test can read. */
 export class RecordedWebMetrics implements WebMetrics {
   connections = 0;
@@ -82,19 +79,18 @@ export async function startSecuredServer(
   t: TestContext,
   yml: string,
   overrides: Partial<WebServerOptions> = {},
-  nowMs = AFTER_EXPIRY_MS,
 ): Promise<SecuredServer> {
   const folder = certificateFolder(t);
   const path = join(folder, 'web.yml');
   writeFileSync(path, yml);
-  const clock = new ManualClock(nowMs);
+  const clock = new ManualClock(0);
   const lines: string[] = [];
   const logger = createLogger({
     level: 'debug',
     format: 'json',
     destination: { write: (line) => lines.push(line) },
   });
-  const source = await openWebConfiguration({ path, files: LOCAL_FILE_SYSTEM, clock, logger });
+  const source = await openWebConfiguration(path, LOCAL_FILE_SYSTEM, logger);
   const metrics = new RecordedWebMetrics();
   lines.length = 0;
   const server = await startWebServer({

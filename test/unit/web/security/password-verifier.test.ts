@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PasswordVerifier } from '../../../../src/web/security/password-verifier.ts';
+import { PasswordVerifier } from '../../../../src/web/security/authorization.ts';
 
 const CLIENT = '192.0.2.1';
 const HASH = `$2y$10$${'x'.repeat(53)}`;
