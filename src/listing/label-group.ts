@@ -32,10 +32,11 @@ export const info = (name: string, help: string) => ({ ...gauge(name, help), typ
 
 /**
  * What makes the rows of a label group: the records of a kind; what the ledger and the tally count
- * (`counted`); what the reader counts of a listing (`listed`); or the tally as a whole (`whole`), without the limit of label sets; `task` are those of
+ * (`counted`); what the reader counts of a listing (`listed`); or the tally as a whole (`whole`), without
+ * the limit of label sets; `expected_task` are those of the names in `expect`, and `single_task` those of
  * tasks that are shown one by one.
  */
-type Origin = RecordKind | 'listed' | 'counted' | 'whole' | 'single_task';
+type Origin = RecordKind | 'listed' | 'counted' | 'whole' | 'expected_task' | 'single_task';
 
 /** Metrics with the same labels of the same record. */
 export interface LabelGroup {
@@ -78,4 +79,5 @@ const textGroupOf =
 export const listed = textGroupOf('listed');
 export const counted = textGroupOf('counted');
 export const whole = textGroupOf('whole');
+export const expectedTask = textGroupOf('expected_task');
 export const singleTask = textGroupOf('single_task');

@@ -1,6 +1,7 @@
 import {
   counted,
   counter,
+  expectedTask,
   gauge,
   HLS_NOTE,
   info,
@@ -252,6 +253,25 @@ export const LABEL_GROUPS = {
     ),
   }),
 
+  // Of the names in `expect`, as long as they are expected.
+  expectedInputs: expectedTask(['task_name'], {
+    expectedTaskInputBytes: counter(
+      'xvs_expected_task_input_bytes_total',
+      'Bytes received by the tasks of an expected name since it is expected ("input_bytes"), over restarts and moves; appears with the first valid ones.',
+    ),
+  }),
+  expectedFormats: expectedTask(['task_name', 'format'], {
+    expectedTaskHttpOutputBytes: counter(
+      'xvs_expected_task_http_output_bytes_total',
+      `Bytes delivered by HTTP live output of the tasks of an expected name since it is expected ("http_output_bytes"), for at most 8 formats${HLS}`,
+    ),
+    expectedTaskHttpConnections: gauge(
+      'xvs_expected_task_http_connections',
+      'Sum of "http_connections_num" of outputs of the tasks of an expected name; absent if none is listed',
+      HLS,
+    ),
+  }),
+
   // With metrics.per_task.
   taskInfos: singleTask(['task_id', 'vs_id', 'formats', 'merging', 'task_name'], {
     taskInfo: info(
@@ -294,6 +314,7 @@ export type CountedGroupName = GroupOfOrigin<'counted'>;
 /** Label groups that the limit of label sets bounds. */
 export type LimitedGroupName = RecordGroupName | ListedGroupName | CountedGroupName;
 export type WholeGroupName = GroupOfOrigin<'whole'>;
+export type ExpectedGroupName = GroupOfOrigin<'expected_task'>;
 export type TaskGroupName = GroupOfOrigin<'single_task'>;
 
 /** The families of a label group, or of several: keys of the catalogue. */
@@ -331,8 +352,9 @@ export const LISTED_GROUPS = listGroups('listed');
 export const COUNTED_GROUPS = listGroups('counted');
 export const LIMITED_GROUPS = [...RECORD_GROUPS, ...LISTED_GROUPS, ...COUNTED_GROUPS];
 const WHOLE_GROUPS = listGroups('whole');
+export const EXPECTED_GROUPS = listGroups('expected_task');
 export const TASK_GROUPS = listGroups('single_task');
-export const LABEL_GROUP_NAMES = [...LIMITED_GROUPS, ...WHOLE_GROUPS, ...TASK_GROUPS];
+export const LABEL_GROUP_NAMES = [...LIMITED_GROUPS, ...WHOLE_GROUPS, ...EXPECTED_GROUPS, ...TASK_GROUPS];
 
 /** The families of a label group in the order of the table. */
 export function familiesOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {

@@ -2,6 +2,7 @@ import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader.ts';
 import type { CodeMetrics } from '../metrics/exposition/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { hideUnexpected } from '../tally/expected-counters.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { TallyRecords } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
@@ -185,7 +186,15 @@ export class ServiceCodePoller {
     const { store } = this.#options;
     const { serviceCode, staleAfterMs, expectation } = this.#code;
     const last = store.get(serviceCode) ?? { serviceCode, history: this.#history };
-    store.publish({ ...last, ...changes, staleAfterMs, expectation });
+    const { snapshot, restored, ...state } = { ...last, ...changes };
+    const names = expectation?.names ?? [];
+    store.publish({
+      ...state,
+      staleAfterMs,
+      expectation,
+      snapshot: snapshot && hideUnexpected(snapshot, names),
+      restored: restored && hideUnexpected(restored, names),
+    });
   }
 
   #getInstant(): Instant {

@@ -129,6 +129,10 @@ const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilyS
   ],
   [CATALOGUE.expectedTaskOutputs, (state, nowMs) => toExpected(state, nowMs, ({ outputs }) => outputs)],
   [
+    CATALOGUE.expectedTaskByteCountsWaiting,
+    (state, nowMs) => toExpected(state, nowMs, ({ waiting }) => waiting),
+  ],
+  [
     CATALOGUE.expectedTaskMinInputRate,
     (state) => toMinima(state, ({ inputBytesPerSecond }) => inputBytesPerSecond),
   ],
@@ -163,13 +167,18 @@ function toMinima(
   return columnByLabel(minima.map((of) => [of.name, getValue(of) ?? Number.NaN]));
 }
 
-/** A number for each expected name that has one. */
+/**
+ * A number for each expected name that has one. A name that a reload has added has none before the next
+ * listing or failed poll.
+ */
 function toExpected(
   state: CodeState,
   nowMs: number,
   getValue: (task: ExpectedTask) => number | undefined,
 ): Column {
   const recent = isStale(state, nowMs) ? undefined : state.snapshot?.expectedTasks;
+  const isListed = recent !== undefined && state.isUp === true;
   const tasks = listExpectedTasks(state.expectation, recent);
-  return columnByLabel(tasks.map((task) => [task.name, getValue(task) ?? Number.NaN]));
+  const known = tasks.filter(({ condition }) => !isListed || condition !== 'unknown');
+  return columnByLabel(known.map((task) => [task.name, getValue(task) ?? Number.NaN]));
 }

@@ -1,4 +1,5 @@
 import type { TaskReading } from '../listing/listing.ts';
+import type { ExpectedCounters } from './expected-counters.ts';
 import type { Instant } from './instant.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
@@ -32,6 +33,8 @@ export interface ExpectedTask {
   readonly condition: ExpectedTaskCondition;
   /** The largest number of outputs of a task with the name; `undefined` if none is listed. */
   readonly outputs: number | undefined;
+  /** Byte counts of its tasks that wait; `undefined` before the first one. */
+  readonly waiting?: number | undefined;
   /**
    * Since when, in milliseconds since the Unix epoch: when it became up, its input flowed last, a task
    * without input was first seen, or the last listing that had it. `undefined` if no listing had it since
@@ -42,6 +45,12 @@ export interface ExpectedTask {
 
 /** The best first. */
 const LISTED_CONDITIONS = ['up', 'stalled', 'without_input', 'missing'] as const;
+
+/** What has counted the tasks of a listing. */
+interface Counting {
+  readonly ledger: Pick<Ledger, 'getTask'>;
+  readonly expectedCounters: Pick<ExpectedCounters, 'get'>;
+}
 
 /** Follows the tasks of one service code that an expectation names. */
 export class ExpectedTasks {
@@ -58,7 +67,7 @@ export class ExpectedTasks {
   /** Finds the tasks of a good listing, after the ledger has taken the same readings. */
   commit(
     tasks: Iterable<TaskReading>,
-    ledger: Pick<Ledger, 'getTask'>,
+    { ledger, expectedCounters }: Counting,
     at: Instant,
   ): readonly ExpectedTask[] {
     const { names } = this;
@@ -77,6 +86,7 @@ export class ExpectedTasks {
         name,
         condition,
         outputs: namesakes.map(({ outputs }) => outputs.length).toSorted((a, b) => b - a)[0],
+        waiting: expectedCounters.get(name)?.waiting,
         sinceMs: this.#findSince(condition, ofCondition, last.get(name), at),
       };
     });

@@ -3,7 +3,7 @@ import { internLabels, joinLabels, OTHER, type LabelSet } from '../listing/label
 import type { Instant } from './instant.ts';
 
 /** A label set that has been absent for longer gives its row to a new one. */
-const RETENTION_MS = 60 * 60 * 1000;
+export const ABSENCE_MS = 60 * 60 * 1000;
 /** Rows of folded label sets come on top of the limit: this part of it. */
 const FOLDED_PART = 1 / 8;
 
@@ -74,7 +74,7 @@ export class LabelSetLimit {
   /** Label sets that have been absent for an hour, the longest first. */
   #listAbsent({ monotonicMs }: Instant): LimitedRow[] {
     return [...this.#rows.values()]
-      .filter(({ seen }) => monotonicMs - seen.monotonicMs > RETENTION_MS)
+      .filter(({ seen }) => monotonicMs - seen.monotonicMs > ABSENCE_MS)
       .toSorted((a, b) => a.seen.monotonicMs - b.seen.monotonicMs);
   }
 

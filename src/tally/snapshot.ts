@@ -1,5 +1,6 @@
 import type { HistogramSample } from '../metrics/catalogue/family.ts';
 import type {
+  ExpectedGroupName,
   LimitedGroupName,
   ListedGroupName,
   TaskGroupName,
@@ -14,7 +15,7 @@ import type { NotableTasks } from './notable-tasks.ts';
 /** What a tally has counted, in this process or in an earlier one. */
 export interface Counts {
   /** Those of tasks are present only if per-task families are on. */
-  readonly rows: RowsOf<LimitedGroupName> & Partial<RowsOf<TaskGroupName>>;
+  readonly rows: RowsOf<LimitedGroupName | ExpectedGroupName> & Partial<RowsOf<TaskGroupName>>;
   readonly lifetimes: readonly HistogramSample[];
 }
 

@@ -2,11 +2,13 @@ import { z, type ZodType } from 'zod';
 import { recordOf } from '../listing/rows.ts';
 import { countersOf, LIMITED_GROUPS, type LimitedGroupName } from '../listing/label-groups.ts';
 import { isNamed } from '../listing/label-values.ts';
+import type { ExpectedCounters } from './expected-counters.ts';
 import type { GroupRows } from './group-rows.ts';
 import type { Instant } from './instant.ts';
 import { NO_VALUE } from './ledger/account.ts';
 import { OWN_INPUT } from '../listing/listing.ts';
-import { REMEMBERED_MS, type Ledger } from './ledger/ledger.ts';
+import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
+import type { Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
 import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
 import type { TaskDetails } from './task-details.ts';
@@ -56,6 +58,13 @@ const taskDetailSchema = z.tuple([
   z.array(z.tuple([z.string(), total])).describe('outputs: format, total'),
 ]);
 
+const expectedCountersSchema = z.object({
+  name: z.string(),
+  removedMs: time.describe('the first listing without an expectation of the name').optional(),
+  inputBytes: total.optional(),
+  formats: z.array(z.tuple([z.string(), total, time])).describe('outputs: format, total, last listed'),
+});
+
 const codeSchema = z.object({
   taskCount: count.describe('number of records of tasks'),
   last: instantSchema.describe('the last good listing'),
@@ -65,6 +74,7 @@ const codeSchema = z.object({
   servers: z.array(z.tuple([z.string(), time, z.number()])).describe('vs_id, last seen, on the wall clock'),
   counters: z.partialRecord(z.enum(COUNTER_GROUPS), rowsSchema),
   details: z.array(taskDetailSchema).describe('with per-task metrics').optional(),
+  expectedCounters: z.array(expectedCountersSchema).optional(),
 });
 type CodeEntry = z.output<typeof codeSchema>;
 
@@ -100,6 +110,7 @@ export interface TallyParts {
   readonly ledger: Ledger;
   readonly groups: Readonly<Record<LimitedGroupName, GroupRows>>;
   readonly details: TaskDetails | undefined;
+  readonly expectedCounters: ExpectedCounters;
   readonly meteredFormats: Set<string>;
   /** What its times are ahead of the monotonic clock: they continue from process to process. */
   readonly timeline: { offsetMs: number };
@@ -138,7 +149,13 @@ function toTaskRecord(task: TaskAccount): StateRecord {
   return [toTaskKey(task.id), JSON.stringify(toTaskEntry(task))];
 }
 
-function toCodeEntry({ ledger, groups, meteredFormats, details }: TallyParts): object | undefined {
+function toCodeEntry({
+  ledger,
+  groups,
+  meteredFormats,
+  details,
+  expectedCounters,
+}: TallyParts): object | undefined {
   const { progress } = ledger;
   return (
     progress && {
@@ -151,6 +168,7 @@ function toCodeEntry({ ledger, groups, meteredFormats, details }: TallyParts): o
         .map(({ labels: [vsId], seen: { monotonicMs, wallMs } }) => [vsId, monotonicMs, wallMs]),
       counters: recordOf(COUNTER_GROUPS, (group) => groups[group].exportCounters()),
       details: details && [...details.exportDetails()],
+      expectedCounters: [...expectedCounters.exportCounters()],
     }
   );
 }
@@ -211,7 +229,7 @@ export function restoreRecords(tally: TallyParts, records: readonly StateRecord[
 
 /** The timeline stops while the time between two processes is unknown. */
 function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
-  const { ledger, timeline, meteredFormats, groups, details } = tally;
+  const { ledger, timeline, meteredFormats, groups, details, expectedCounters } = tally;
   const { last, listings } = entry;
   const gapMs = now.wallMs - last.wallMs;
   const isGapKnown = gapMs > 0 && gapMs <= REMEMBERED_MS;
@@ -227,6 +245,7 @@ function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
     if (rows !== undefined) groups[group].restoreCounters(rows, last);
   }
   for (const detail of entry.details ?? []) details?.restore(detail);
+  expectedCounters.restore(entry.expectedCounters ?? []);
 }
 
 /** `undefined` if the record is not that of a task, or is invalid. */

@@ -15,6 +15,7 @@ import { AccountBudget, type AccountShare } from './account-budget.ts';
 import type { Instant } from './instant.ts';
 import { GroupRows } from './group-rows.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
+import { ExpectedCounters } from './expected-counters.ts';
 import { DEFAULT_MAX_STREAM_RATE, Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import type { LedgerRows, ServerSums } from './ledger/server-sums.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
@@ -34,7 +35,10 @@ const FORMAT = placeOf('outputs', 'format');
 /** Label sets per service code and family unless configured otherwise. */
 export const DEFAULT_MAX_LABEL_SETS = 2000;
 
-export interface TallyOptions extends Omit<LedgerOptions, 'maxStreamRate' | 'details' | 'accountBudget'> {
+export interface TallyOptions extends Omit<
+  LedgerOptions,
+  'maxStreamRate' | 'details' | 'expectedCounters' | 'accountBudget'
+> {
   readonly serviceCode: string;
   /** Label sets of a label group beyond this number fold. */
   readonly maxLabelSets: number;
@@ -64,6 +68,7 @@ export class Tally {
   readonly #details: TaskDetails | undefined;
   readonly #ledger: Ledger;
   readonly #expectedTasks = new ExpectedTasks();
+  readonly #expectedCounters = new ExpectedCounters();
   /** Formats of which some output has had a connection: the service meters them. */
   readonly #meteredFormats = new Set<string>();
   /** Families that have ever folded: from then on they are exposed, at 0 too. */
@@ -79,7 +84,13 @@ export class Tally {
     this.#groups = recordOf(LIMITED_GROUPS, (group) => new GroupRows(group, maxLabelSets));
     this.#details = options.perTask ? new TaskDetails(options.maxTasks) : undefined;
     const accountBudget = options.accountBudget ?? new AccountBudget();
-    this.#ledger = new Ledger({ ...options, maxStreamRate, accountBudget, details: this.#details });
+    this.#ledger = new Ledger({
+      ...options,
+      maxStreamRate,
+      accountBudget,
+      details: this.#details,
+      expectedCounters: this.#expectedCounters,
+    });
     if (options.accountBudget === undefined) accountBudget.add(this.#ledger.accountShare);
   }
 
@@ -124,8 +135,9 @@ export class Tally {
     const ledgerRows = recordOf(COUNTED_GROUPS, (group) => new TextRows(group)) as unknown as LedgerRows;
     const rows = Object.assign(ledgerRows, listing.rows);
     this.#hideUnmetered(rows.outputs);
-    this.#details?.beginCommit(listing, this.#expectedTasks.names, time);
     const expectedNames = this.#expectedTasks.names;
+    this.#details?.beginCommit(listing, expectedNames, time);
+    this.#expectedCounters.beginCommit(expectedNames, rows.outputs.labelSets, time);
     const serverSums = this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames }, time);
     for (const group of LIMITED_GROUPS) this.#groups[group].commit(rows[group], time);
     const counts = this.collectCounts();
@@ -139,7 +151,7 @@ export class Tally {
       },
       tasksWithoutAccount: listing.taskCount - listing.tasks.size,
       notableTasks: nameNotableTasks(listing.tasks, serverSums),
-      expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#ledger, at),
+      expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#parts, at),
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       rows: Object.assign(counts.rows, this.#collectWhole(listing, serverSums)),
       lifetimes: counts.lifetimes,
@@ -162,9 +174,10 @@ export class Tally {
       LIMITED_GROUPS,
       (group) => this.#groups[group].published,
     ) as unknown as RowsOf<LimitedGroupName>;
+    const expectedRows = this.#expectedCounters.collect(this.#expectedTasks.names);
     const taskRows = this.#details?.collect(this.#ledger);
     return {
-      rows: Object.assign(rows, taskRows && this.#reuse(taskRows)),
+      rows: Object.assign(rows, this.#reuse(expectedRows), taskRows && this.#reuse(taskRows)),
       lifetimes: [this.#ledger.lifetimes.toSample([])],
     };
   }
@@ -174,6 +187,7 @@ export class Tally {
       ledger: this.#ledger,
       groups: this.#groups,
       details: this.#details,
+      expectedCounters: this.#expectedCounters,
       meteredFormats: this.#meteredFormats,
       timeline: this.#timeline,
     };

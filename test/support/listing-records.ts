@@ -56,7 +56,7 @@ export interface OutputRecord {
 export interface TaskRecord {
   readonly id: string;
   /** If names are asked for. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly vsId: string | undefined;
   /** A finite number from 0 on; the service's own demo page shows fractions. */
   readonly progress: number | undefined;

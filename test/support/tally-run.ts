@@ -8,6 +8,7 @@ import {
   type TableFamilyKey,
 } from '../../src/listing/label-groups.ts';
 import type { Rows } from '../../src/listing/rows.ts';
+import type { Expectation } from '../../src/tally/expectations.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import type { StateRecord } from '../../src/tally/tally-state.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
@@ -35,6 +36,7 @@ export class TallyRun {
   #monotonicStartMs = 1000;
   readonly #records = new Map<string, string>();
   #listAll: () => Iterable<StateRecord> = () => [];
+  #expectation: Expectation | undefined;
 
   constructor(options: Partial<TallyOptions> = {}) {
     this.#options = {
@@ -47,6 +49,12 @@ export class TallyRun {
       ...options,
     };
     this.tally = new Tally(this.#options);
+  }
+
+  /** Expects tasks by name, also after restarts. */
+  expect(...names: readonly string[]): void {
+    this.#expectation = { tasks: names.length, names };
+    this.tally.expectation = this.#expectation;
   }
 
   /** The records that are written: those of each listing that have changed. */
@@ -65,6 +73,7 @@ export class TallyRun {
    */
   restart(options: Partial<TallyOptions> = {}, afterMs: number = 0, wallErrorMs: number = 0): void {
     this.tally = new Tally({ ...this.#options, ...options });
+    this.tally.expectation = this.#expectation;
     if (this.#records.size === 0) return;
     const nowMs = this.#elapsedMs + afterMs;
     this.#monotonicStartMs = 77 - nowMs;

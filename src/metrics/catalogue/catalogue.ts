@@ -78,6 +78,11 @@ const CODE_FAMILIES = define(['service_code'], {
     help: `Entries of "outputs" of the task with an expected name, ${IN_LAST_LISTING}; the largest number if several have it; absent if none is listed.`,
     labels: ['task_name'],
   },
+  expectedTaskByteCountsWaiting: {
+    name: 'xvs_expected_task_byte_counts_waiting',
+    help: `Byte counts of the tasks of an expected name that wait for three listings to confirm them, ${IN_LAST_LISTING}; appears with the first one.`,
+    labels: ['task_name'],
+  },
   expectedTaskMinInputRate: {
     name: 'xvs_expected_task_min_input_bytes_per_second',
     help: 'The "min_input_rate" of an expected name, in bytes; absent where it is not set.',

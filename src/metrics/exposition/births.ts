@@ -106,7 +106,9 @@ export class Births {
       const isKnown = rows.labelSets.map((labels) => known.has(joinLabels(labels)));
       for (const counter of countersOf(group)) {
         const totals = rows.columns[counter] ?? [];
-        const numbers = totals.map((total, row) => (isKnown[row] === true ? total : 0));
+        const numbers = totals.map((total, row) =>
+          isKnown[row] === true || Number.isNaN(total) ? total : 0,
+        );
         newborn.set(totals, { labelSets: rows.labelSets, numbers });
       }
     }

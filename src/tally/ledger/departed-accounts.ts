@@ -1,6 +1,9 @@
 import { AccountShare, type AccountBudget } from '../account-budget.ts';
 import { countAccounts, dropDepartedParts, type TaskAccount } from './task-account.ts';
 
+/** How long accounts of tasks that left are kept; the longest time between processes that is believed. */
+export const REMEMBERED_MS = 6 * 60 * 60 * 1000;
+
 /** The accounts of tasks that left, in the order in which they left. */
 export class DepartedAccounts {
   readonly #tasks = new Set<TaskAccount>();

@@ -3,10 +3,11 @@ import { addTo } from '../../listing/rows.ts';
 import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
 import { Histogram } from '../../metrics/catalogue/histogram.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
+import type { ExpectedCounters } from '../expected-counters.ts';
 import type { Instant } from '../instant.ts';
 import type { TaskDetails } from '../task-details.ts';
 import { createFindings, type Findings, type CommitTimes } from './account.ts';
-import { DepartedAccounts } from './departed-accounts.ts';
+import { DepartedAccounts, REMEMBERED_MS } from './departed-accounts.ts';
 import { areOwnInput, updateParts, type PartsUpdate } from './part-accounts.ts';
 import { ServerSums, updateStalls, type LedgerRows, type ServerSum } from './server-sums.ts';
 import {
@@ -18,9 +19,6 @@ import {
   type TaskAccount,
 } from './task-account.ts';
 import { hasInput, updateInput, type InputUpdate } from './task-input.ts';
-
-/** How long accounts of tasks that left are kept; the longest time between processes that is believed. */
-export const REMEMBERED_MS = 6 * 60 * 60 * 1000;
 
 /** 100 Mbit/s, in bytes per second. */
 export const DEFAULT_MAX_STREAM_RATE = 12.5e6;
@@ -36,6 +34,7 @@ export interface LedgerOptions {
   /** Time between two polls. */
   readonly pollIntervalMs: number;
   readonly details: TaskDetails | undefined;
+  readonly expectedCounters: ExpectedCounters;
   /** Shared by all service codes. */
   readonly accountBudget: AccountBudget;
 }
@@ -91,6 +90,7 @@ export class Ledger {
   readonly #maxStreamRate: number;
   readonly lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
   readonly #details: TaskDetails | undefined;
+  readonly #expectedCounters: ExpectedCounters;
   /** By the id of the task. */
   readonly #accounts = new Map<string, TaskAccount>();
   /** Accounts of the tasks of the last good listing. */
@@ -115,6 +115,7 @@ export class Ledger {
       this.#removed.push(account.id);
     });
     this.#details = options.details;
+    this.#expectedCounters = options.expectedCounters;
   }
 
   get accountShare(): AccountShare {
@@ -266,7 +267,8 @@ export class Ledger {
     const gainedBytes = updateInput(update);
     const bytes = gainedBytes ?? 0;
     server.add('inputBytes', bytes);
-    addWaiting(update, 'input', inputFindings.waitingCount - waitingCount);
+    this.#expectedCounters.addInput(reading, gainedBytes);
+    this.#addWaiting(update, 'input', inputFindings.waitingCount - waitingCount);
     if (reading.protocol !== undefined) rows.protocols.count('protocolInputBytes', bytes, reading.protocol);
     this.#details?.addInput(reading, bytes);
     if (hasInput(reading)) setFlag(account, TaskFlag.hasFlowed, true);
@@ -282,8 +284,15 @@ export class Ledger {
       addTo(outputs.columns.httpOutputBytes, output.outputRow, bytes);
       addTo(renditions.columns.renditionHttpOutputBytes, output.renditionRow, bytes);
       this.#details?.addOutput(reading, output.outputRow, bytes);
+      this.#expectedCounters.addOutput(reading, output, bytes);
     });
-    addWaiting(update, 'http_output', commit.outputFindings.waitingCount - waitingCount);
+    this.#addWaiting(update, 'http_output', commit.outputFindings.waitingCount - waitingCount);
+  }
+
+  #addWaiting({ commit, reading }: TaskUpdate, direction: string, count: number): void {
+    if (count === 0) return;
+    commit.rows.waiting.count('byteCountsWaiting', count, reading.vsId, direction);
+    this.#expectedCounters.addWaiting(reading, count);
   }
 
   #createPartsUpdate(
@@ -317,10 +326,6 @@ export class Ledger {
     setFlag(account, TaskFlag.hasNoLifetime, true);
     this.lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
   }
-}
-
-function addWaiting({ commit, reading }: TaskUpdate, direction: string, count: number): void {
-  if (count > 0) commit.rows.waiting.count('byteCountsWaiting', count, reading.vsId, direction);
 }
 
 function sortByExpectation(

@@ -1,4 +1,4 @@
-import { REMEMBERED_MS } from '../../../src/tally/ledger/ledger.ts';
+import { REMEMBERED_MS } from '../../../src/tally/ledger/departed-accounts.ts';
 import type { Direction, Entry, Metered, SimulatedTask } from './world.ts';
 
 const DIRECTIONS: readonly Direction[] = ['input', 'output'];

@@ -32,6 +32,7 @@ const OUTPUT = { format: 'flv', tag: 't', width: 2, height: 2, http_connections_
 const createTasks = (round: number): object[] => [
   {
     id: 'a',
+    opaque: 'main',
     vs_id: 's',
     input_bytes: round,
     inputs: [{}],
@@ -60,13 +61,14 @@ test('every family of the table is fed by a rich listing', () => {
     maxTasks: 10,
     accountBudget,
   });
+  tally.expectation = { tasks: 1, names: ['main'] };
   accountBudget.add(tally.accountShare);
   const pool = createReaderPool({ maxInputsPerTask: 1 });
   const users = [{ vs_id: 's' }, { vs_id: 't' }];
   const fed = new Set<string>();
   for (let round = 1; round <= 6; round += 1) {
     const body = JSON.stringify({ ret: 0, user_list: users, task_list: createTasks(round) });
-    const listing = readInChunks(Buffer.from(body), [], pool);
+    const listing = readInChunks(Buffer.from(body), [], pool, { taskName: 'opaque' });
     const at = { wallMs: 1000 * round, monotonicMs: 15_000 * round };
     const { snapshot } = tally.commit(listing, at);
     for (const family of LABEL_GROUP_NAMES.flatMap((group) => familiesOf(group)))

@@ -33,7 +33,7 @@ class Scrapes {
 
   commit(inputBytes: Bytes): void {
     const tasks = Object.entries(inputBytes).map(([id, bytes]) =>
-      buildTaskRecord({ id, vsId: id, inputBytes: bytes }),
+      buildTaskRecord({ id, vsId: id, name: id, inputBytes: bytes }),
     );
     const [state] = this.#store.states;
     assert.ok(state !== undefined);
@@ -71,12 +71,13 @@ class Scrapes {
 }
 
 const COUNTER =
-  /^xvs_(?:task_)?(?:input_bytes|exporter_polls_skipped)_total\{service_code="TESTING",(\w+)="(.*)"\} (\d+)$/;
+  /^xvs_(?:expected_)?(?:task_)?(?:input_bytes|exporter_polls_skipped)_total\{service_code="TESTING",(\w+)="(.*)"\} (\d+)$/;
 
-/** The label of a counter, with `task` before the id of a task, and its value. */
+/** The label of a counter, with `task` before the id and `name` before the name of a task, and its value. */
 function readCounter(line: string): [string, number][] {
   const [, label, text, value] = COUNTER.exec(line) ?? [];
-  return label === undefined ? [] : [[label === 'task_id' ? `task ${text}` : `${text}`, Number(value)]];
+  const prefix = label === 'task_id' ? 'task ' : label === 'task_name' ? 'name ' : '';
+  return label === undefined ? [] : [[`${prefix}${text}`, Number(value)]];
 }
 
 test('a new counter is at 0 until a scrape has been answered with that, and has its total from the next listing on', () => {
@@ -150,6 +151,30 @@ test('a scrape of a stale listing, which has no tasks, does not count for them',
   assert.deepEqual(scrapes.scrape('text', true), { a: 800, b: 0 });
   const values = { a: 900, b: 900, 'task a': 900, 'task b': 0 };
   assert.deepEqual(scrapes.commitAndScrape({ a: 900, b: 900 }), values);
+});
+
+test('an expected name is new once, also if it comes back or was expected by an earlier process', () => {
+  const scrapes = new Scrapes();
+  const read = (bytes: number, ...names: readonly string[]) => {
+    scrapes.run.expect(...names);
+    return scrapes.commitAndScrape({ a: bytes })['name a'];
+  };
+  assert.equal(read(700, 'a'), 0);
+  assert.equal(read(800, 'a'), 800);
+  assert.equal(read(900), undefined);
+  assert.equal(read(1000, 'a'), 900);
+  scrapes.run.restart();
+  scrapes.configure(scrapes.run.tally.collectCounts());
+  assert.equal(scrapes.scrape()['name a'], 900);
+  assert.equal(read(1100, 'a'), 1000);
+  // A scrape that had no value of a name that was removed.
+  const other = new Scrapes();
+  other.run.expect('a');
+  other.commit({ a: 700 });
+  other.run.expect();
+  assert.equal(other.commitAndScrape({ a: 800 })['name a'], undefined);
+  other.run.expect('a');
+  assert.equal(other.commitAndScrape({ a: 900 })['name a'], 800);
 });
 
 test('skipped polls are at 0 until a scrape has been answered with that', () => {

@@ -4,8 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { createListingBody } from '../../support/manual-client.ts';
 import { advanceClock } from '../../support/manual-clock.ts';
+import { render } from '../../support/render.ts';
 import { START_MS } from '../../support/tally-run.ts';
-import { createPolledCode, createRig, INTERVAL_MS, type Rig } from './rig.ts';
+import { createPolledCode, createRig, INTERVAL_MS, RESET, type Rig } from './rig.ts';
 
 const A = createPolledCode('A');
 const B = createPolledCode('B');
@@ -41,6 +42,50 @@ test('an unchanged code keeps its schedule and its running poll', async (t) => {
   await running.respond(createListingBody(0));
   await runWithResponses(rig, 2 * INTERVAL_MS, 1000);
   assert.deepEqual(rig.getRequestTimesMs(), [0, INTERVAL_MS, 2 * INTERVAL_MS]);
+});
+
+test('names that a reload removes are hidden at once, and those that it adds appear with the next listing', async (t) => {
+  const { client, poller, store, clock, pollOnce } = createRig(t);
+  const expecting = (...names: readonly string[]) =>
+    createPolledCode('A', {
+      taskName: 'opaque',
+      expectation: { tasks: names.length, names, minima: names.map((name) => ({ name, outputs: 1 })) },
+    });
+  const body = (bytes: number) => {
+    const outputs = [{ format: 'flv', http_connections_num: 1 }];
+    const tasks = ['main', 'backup'].map((name) => ({ id: name, opaque: name, input_bytes: bytes, outputs }));
+    return JSON.stringify({ ret: 0, user_list: [], task_list: tasks });
+  };
+  const poll = (bytes: number) => pollOnce((request) => request.respond(body(bytes)));
+  const read = (): unknown =>
+    ['main', 'backup'].map((name) =>
+      render(store.collectFamilies(clock.monotonic()), 'text')
+        .split('\n')
+        .filter((line) => line.includes(`task_name="${name}"`))
+        .map((line) => line.replace(/^xvs_expected_task_|\{.*\}/g, '')),
+    );
+  await poller.apply([expecting('main')]);
+  await poll(1000);
+  await poll(1200);
+  const minimum = 'min_outputs 1';
+  const numbers = (bytes: number, formatBytes = 0) => [
+    'http_connections 1',
+    'up 1',
+    'outputs 1',
+    minimum,
+    `input_bytes_total ${bytes}`,
+    `http_output_bytes_total ${formatBytes}`,
+  ];
+  assert.deepEqual(read(), [numbers(200), []]);
+  await poller.apply([expecting('backup')]);
+  assert.deepEqual(read(), [[], [minimum]]);
+  await poller.apply([expecting('main', 'backup')]);
+  assert.deepEqual((read() as string[][])[1], [minimum]);
+  await pollOnce((request) => request.fail(RESET));
+  assert.deepEqual((read() as string[][])[1], ['up 0', minimum]);
+  await poll(1500);
+  assert.deepEqual(read(), [numbers(500), numbers(300)]);
+  assert.equal(client.requests.length, 4);
 });
 
 test('a changed code keeps its ledger and its counters, and is polled immediately with the new settings', async (t) => {

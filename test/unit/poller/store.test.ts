@@ -25,11 +25,17 @@ const UNPOLLED: CodeState = { serviceCode: 'A', staleAfterMs: STALE_AFTER_MS, hi
 function createPolledState(serviceCode: string, more: Partial<CodeState> = {}): CodeState {
   const input = buildInputRecord({ inputBytes: 5 });
   const streams = [buildStreamRecord({ copy: 1 })];
-  const snapshot = new TallyRun({ serviceCode, perTask: true, maxLabelSets: 2 }).commitListing({
+  const run = new TallyRun({ serviceCode, perTask: true, maxLabelSets: 2 });
+  run.expect('main');
+  const snapshot = run.commitListing({
     // One server more than maxLabelSets, so that label sets are folded.
     users: [buildUserRecord(), buildUserRecord({ vsId: 'server-2' }), buildUserRecord({ vsId: 'server-3' })],
     tasks: [
-      buildTaskRecord({ inputs: [input], outputs: [buildOutputRecord({ streams, httpConnectionsNum: 1 })] }),
+      buildTaskRecord({
+        name: 'main',
+        inputs: [input],
+        outputs: [buildOutputRecord({ streams, httpConnectionsNum: 1 })],
+      }),
     ],
   });
   return {
@@ -151,7 +157,7 @@ test('expectations are exposed from the start and at 0 without a recent listing,
   const read = (state: CodeState, nowMs: number): readonly string[] =>
     render(createStore(state).collectFamilies(nowMs), 'text')
       .split('\n')
-      .filter((line) => line.startsWith('xvs_expected_'))
+      .filter((line) => /^xvs_expected_(?:tasks|task_(?:up|outputs|min_.*))\{/.test(line))
       .map((line) => line.replace(/^xvs_expected_|service_code="A",?/g, ''));
   const always = [
     'task_min_input_bytes_per_second{task_name="main"} 250000',
@@ -170,5 +176,9 @@ test('expectations are exposed from the start and at 0 without a recent listing,
     ...always,
   ]);
   assert.deepEqual(read(state, SNAPSHOT_MS + STALE_AFTER_MS + 1), unknown);
+  assert.deepEqual(
+    read({ ...state, isUp: true }, SNAPSHOT_MS).filter((line) => line.includes('backup')),
+    always.slice(2),
+  );
   assert.deepEqual(read({ ...state, expectation: undefined }, SNAPSHOT_MS), []);
 });

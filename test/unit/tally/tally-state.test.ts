@@ -5,7 +5,7 @@ import { AccountBudget } from '../../../src/tally/account-budget.ts';
 import type { TaskRecord } from '../../support/listing-records.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { hashTexts } from '../../support/text-hash.ts';
-import { REMEMBERED_MS } from '../../../src/tally/ledger/ledger.ts';
+import { REMEMBERED_MS } from '../../../src/tally/ledger/departed-accounts.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import { CODE_KEY, toTaskKey, type StateRecord } from '../../../src/tally/tally-state.ts';
 import {
@@ -29,6 +29,7 @@ const input = fc.record({ identity: fc.nat(2), inputBytes: fc.nat(10_000) }).map
 const task = fc
   .record({
     id: fc.constantFrom('a', 'b', 'c', '\ud800', '__proto__'),
+    name: fc.constantFrom('main', 'backup', undefined),
     vsId: server,
     progress: fc.constantFrom(0, 0, 0, 5),
     inputBytes: fc.option(fc.nat(3), { nil: undefined, freq: 2 }),
@@ -40,6 +41,7 @@ const listing = fc.record({
   users: fc.array(fc.record({ vsId: server }).map(buildUserRecord), { maxLength: 3 }),
   tasks: fc.array(task, { maxLength: 5 }),
   afterMs: fc.constantFrom(STEP_MS, 1, 59_999, 60_000, 61 * 60_000, REMEMBERED_MS),
+  names: fc.subarray(['main', 'backup', 'other']),
 });
 
 /** The tasks of a listing with bytes that grow from listing to listing: values that wait do so again after a restart. */
@@ -63,9 +65,10 @@ test('a restored tally continues exactly like one that was never stopped', () =>
     fc.property(fc.array(listing, { minLength: 2, maxLength: 20 }), fc.nat(19), (listings, at) => {
       const options = { perTask: true };
       const [lasting, restarted] = [new TallyRun(options), new TallyRun(options)];
-      for (const [index, { afterMs, users, tasks: ungrown }] of listings.entries()) {
+      for (const [index, { afterMs, users, tasks: ungrown, names }] of listings.entries()) {
         const records = { users, tasks: growing(ungrown, index) };
         if (index > 0 && index === at % listings.length) restarted.restart();
+        for (const run of [lasting, restarted]) run.expect(...names);
         const expected = readPersistedSamples(lasting.commitListing(records, afterMs));
         assert.deepEqual(readPersistedSamples(restarted.commitListing(records, afterMs)), expected);
       }

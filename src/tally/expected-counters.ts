@@ -1,0 +1,190 @@
+import { EXPECTED_GROUPS, type ExpectedGroupName } from '../listing/label-groups.ts';
+import { OTHER, UNKNOWN, type LabelSet } from '../listing/label-values.ts';
+import type { OutputReading, TaskReading } from '../listing/listing.ts';
+import { placeOf, recordOf, TextRows, type Rows, type RowsOf } from '../listing/rows.ts';
+import type { Instant } from './instant.ts';
+import { ABSENCE_MS } from './label-set-limit.ts';
+import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
+import { reuseRows } from './reuse-rows.ts';
+
+/** Names with counters, expected and removed ones. */
+const MAX_NAMES = 1000;
+const MAX_FORMATS = 8;
+
+const FORMAT = placeOf('outputs', 'format');
+
+/** What the tasks of a name have added, and what they are in the last listing. */
+interface NameCounters {
+  /** `undefined` before the first valid input bytes. */
+  inputBytes: number | undefined;
+  readonly formats: Map<string, FormatCounters>;
+  isListed: boolean;
+  /** Accounts whose last value waits; `undefined` before the first one. */
+  waiting: number | undefined;
+}
+
+interface FormatCounters {
+  outputBytes: number;
+  connections: number;
+  seenMs: number;
+}
+
+/** The counters of a name as they are persisted. */
+export interface PersistedCounters {
+  readonly name: string;
+  readonly removedMs?: number | undefined;
+  readonly inputBytes?: number | undefined;
+  readonly formats: readonly (readonly [format: string, outputBytes: number, seenMs: number])[];
+}
+
+/** The counters of expected names: they outlive tasks, and for a while the expectation. */
+export class ExpectedCounters {
+  readonly #counters = new Map<string, NameCounters>();
+  /** When the first listing without an expectation of the name was taken, the longest removed first. */
+  readonly #removedMs = new Map<string, number>();
+  #expected: ReadonlySet<string> = new Set();
+  #outputLabels: readonly LabelSet[] = [];
+  #nowMs = 0;
+
+  /** Prepares for a listing, before the ledger takes it. */
+  beginCommit(
+    names: readonly string[],
+    outputLabels: readonly LabelSet[],
+    { monotonicMs: nowMs }: Instant,
+  ): void {
+    this.#expected = new Set(names);
+    this.#outputLabels = outputLabels;
+    this.#nowMs = nowMs;
+    for (const [name, removedMs] of this.#removedMs) {
+      if (nowMs - removedMs > REMEMBERED_MS) this.#forget(name);
+      else if (this.#expected.has(name)) this.#removedMs.delete(name);
+    }
+    for (const [name, counters] of this.#counters) {
+      counters.isListed = false;
+      if (counters.waiting !== undefined) counters.waiting = 0;
+      for (const format of counters.formats.values()) format.connections = 0;
+      if (!this.#expected.has(name) && !this.#removedMs.has(name)) this.#removedMs.set(name, nowMs);
+    }
+  }
+
+  /** Adds what a listed task gained; `undefined` if the listing has no valid value. */
+  addInput({ name }: TaskReading, bytes: number | undefined): void {
+    const counters = this.#find(name);
+    if (counters === undefined) return;
+    counters.isListed = true;
+    if (bytes !== undefined) counters.inputBytes = (counters.inputBytes ?? 0) + bytes;
+  }
+
+  addOutput({ name }: TaskReading, { outputRow, connections }: OutputReading, bytes: number): void {
+    const counters = this.#find(name);
+    if (counters === undefined) return;
+    const format = findFormat(counters, this.#outputLabels[outputRow]?.[FORMAT] ?? UNKNOWN);
+    format.outputBytes += bytes;
+    format.connections += connections;
+    format.seenMs = this.#nowMs;
+  }
+
+  addWaiting({ name }: TaskReading, count: number): void {
+    const counters = this.#find(name);
+    if (counters !== undefined) counters.waiting = (counters.waiting ?? 0) + count;
+  }
+
+  /** What has been counted of a name. */
+  get(name: string): Pick<NameCounters, 'inputBytes' | 'waiting'> | undefined {
+    return this.#counters.get(name);
+  }
+
+  /** The rows of all names that are remembered: they hold no numbers of names that are not expected. */
+  collect(names: readonly string[]): RowsOf<ExpectedGroupName> {
+    const expectedInputs = new TextRows('expectedInputs');
+    const expectedFormats = new TextRows('expectedFormats');
+    for (const [name, { inputBytes, formats, isListed }] of this.#counters) {
+      if (inputBytes !== undefined) expectedInputs.count('expectedTaskInputBytes', inputBytes, name);
+      for (const [format, { outputBytes, connections, seenMs }] of formats) {
+        const row = expectedFormats.find(name, format);
+        expectedFormats.add(row, 'expectedTaskHttpOutputBytes', outputBytes);
+        if (isListed && this.#nowMs - seenMs <= ABSENCE_MS)
+          expectedFormats.add(row, 'expectedTaskHttpConnections', connections);
+      }
+    }
+    return hideNames({ expectedInputs, expectedFormats }, names);
+  }
+
+  *exportCounters(): Generator<PersistedCounters, void> {
+    for (const [name, { inputBytes, formats }] of this.#counters)
+      yield {
+        name,
+        removedMs: this.#removedMs.get(name),
+        inputBytes,
+        formats: Array.from(formats, ([format, { outputBytes, seenMs }]) => [format, outputBytes, seenMs]),
+      };
+  }
+
+  restore(persisted: readonly PersistedCounters[]): void {
+    const byRemoval = persisted.toSorted((a, b) => (a.removedMs ?? 0) - (b.removedMs ?? 0));
+    for (const { name, removedMs, inputBytes, formats } of byRemoval) {
+      const restored = formats.map(([format, outputBytes, seenMs]): [string, FormatCounters] => [
+        format,
+        { outputBytes, connections: 0, seenMs },
+      ]);
+      this.#counters.set(name, { ...createCounters(), inputBytes, formats: new Map(restored) });
+      if (removedMs !== undefined) this.#removedMs.set(name, removedMs);
+    }
+  }
+
+  /** The counters of a name, if it is expected. */
+  #find(name: string | undefined): NameCounters | undefined {
+    if (name === undefined || !this.#expected.has(name)) return undefined;
+    const found = this.#counters.get(name);
+    if (found !== undefined) return found;
+    const [longestRemoved] = this.#removedMs.keys();
+    if (longestRemoved !== undefined && this.#counters.size >= MAX_NAMES) this.#forget(longestRemoved);
+    const counters = createCounters();
+    this.#counters.set(name, counters);
+    return counters;
+  }
+
+  #forget(name: string): void {
+    this.#counters.delete(name);
+    this.#removedMs.delete(name);
+  }
+}
+
+function createCounters(): NameCounters {
+  return { inputBytes: undefined, formats: new Map(), isListed: false, waiting: undefined };
+}
+
+/** Formats are told apart in the order in which they appear. */
+function findFormat({ formats }: NameCounters, format: string): FormatCounters {
+  const key = formats.has(format) || formats.size < MAX_FORMATS ? format : OTHER;
+  const found = formats.get(key) ?? { outputBytes: 0, connections: 0, seenMs: 0 };
+  formats.set(key, found);
+  return found;
+}
+
+/** Counts without the numbers of names that are not expected (any more). */
+export function hideUnexpected<AllCounts extends { readonly rows: RowsOf<ExpectedGroupName> }>(
+  counts: AllCounts,
+  expectedNames: readonly string[],
+): AllCounts {
+  const rows = hideNames(counts.rows, expectedNames);
+  const isSame = EXPECTED_GROUPS.every((group) => rows[group] === counts.rows[group]);
+  return isSame ? counts : { ...counts, rows: { ...counts.rows, ...rows } };
+}
+
+/** The label sets of names that are hidden stay: one that comes back is not new. */
+function hideNames(
+  rows: RowsOf<ExpectedGroupName>,
+  expectedNames: readonly string[],
+): RowsOf<ExpectedGroupName> {
+  const expected = new Set(expectedNames);
+  const hide = ({ labelSets, columns }: Rows): Rows => ({
+    labelSets,
+    columns: recordOf(Object.keys(columns), (family) =>
+      (columns[family] ?? []).map((value, row) =>
+        expected.has(labelSets[row]?.[0] ?? '') ? value : Number.NaN,
+      ),
+    ),
+  });
+  return recordOf(EXPECTED_GROUPS, (group) => reuseRows(rows[group], hide(rows[group])));
+}
