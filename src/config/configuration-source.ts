@@ -3,8 +3,8 @@ import { parseOrdinal, SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
 import { ConfigError, expectedFound, formatValue, throwIfAny, type Problem } from './config-error.ts';
 import { readStaticSettings, type Configuration } from './configuration.ts';
 import type { ConfigFileSystem } from './file-system.ts';
-import { readCodeFiles, type CodeFile } from './service-codes/code-files.ts';
-import { resolveCodes } from './service-codes/resolution.ts';
+import { readServiceCodes, type CodeFile } from './service-codes/code-files.ts';
+import { createListContext } from './service-codes/code-list.ts';
 import { readSettingsFile } from './settings-file.ts';
 import { formatHowToSet, listSettings, toGroupName, type SettingPath } from './settings.ts';
 import { mergeEntries, readEnvironmentEntries, readFlagEntries } from './sources.ts';
@@ -90,16 +90,16 @@ export class ConfigurationSource {
   }
 
   async #load({ readFile, findMatchingFiles }: WatchedFiles): Promise<LoadedConfiguration> {
-    const { flags, env, hostName, resolveLinks } = this.#options;
+    const { flags, env, hostName } = this.#options;
     const given = [...readEnvironmentEntries(env), ...readFlagEntries(flags)];
     const file = await readSettingsFile(given, readFile);
     const settings = mergeEntries([...file.entries, ...given], file.problems);
     const configuredShard = resolveShard(settings, hostName);
     const shard = this.#last?.configuration.shard ?? configuredShard;
     const applied = new Map(this.#last?.codeFiles.map((codeFile) => [codeFile.path, codeFile]));
-    const access = { readFile, findMatchingFiles, resolveLinks, shard, applied };
-    const { files, unmatchedPatterns } = await readCodeFiles(settings, access);
-    const { problems, codeFiles, ...codes } = await resolveCodes(settings, files, access);
+    const context = await createListContext(settings, readFile, shard);
+    const access = { ...context, findMatchingFiles, applied };
+    const { problems, codeFiles, unmatchedPatterns, ...codes } = await readServiceCodes(settings, access);
     const upstream = await readUpstreamSettings(settings, env, readFile);
     const fileProblems = this.#last === undefined ? codeFiles.flatMap((codeFile) => codeFile.problems) : [];
     throwIfAny([...problems, ...fileProblems, ...findBrokenRules(settings), ...upstream.problems]);

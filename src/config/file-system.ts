@@ -21,8 +21,6 @@ export interface ConfigFileSystem {
   readonly readFile: ReadFile;
   /** Lists the names in a folder. */
   readonly listFolder: (path: string) => Promise<readonly string[]>;
-  /** The path of a file without links. */
-  readonly resolveLinks: (path: string) => Promise<string>;
   /** A text that changes when the file is written or replaced, or when a link to it leads to another file. */
   readonly readStamp: (path: string) => Promise<string>;
 }
@@ -34,7 +32,6 @@ const calls = new PQueue({ concurrency: 1 });
 export const LOCAL_FILE_SYSTEM: ConfigFileSystem = {
   readFile: (path) => calls.add(() => readRegularFile(path)),
   listFolder: (path) => calls.add(() => fs.readdir(path)),
-  resolveLinks: (path) => calls.add(() => fs.realpath(path)),
   readStamp: (path) => calls.add(() => readStatus(path)),
 };
 

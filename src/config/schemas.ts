@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isTaskNameSource } from '../listing/task-name.ts';
 import { describeKind, expectedFound, formatValue } from './config-error.ts';
-import { describeSecretMistake } from './secrets.ts';
 import { BIT_RATE, DURATION, SIZE, formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
 import { expected, parsedBy, reject } from './validation.ts';
 
@@ -125,6 +124,32 @@ export const filePath = z
   .string(pathExpected)
   .min(1, pathExpected)
   .register(schemaMeta, { typeName: 'path' });
+
+const MAX_SECRET_LENGTH = 4096;
+
+/**
+ * Describes what is wrong with a secret without showing it; `undefined` if nothing is. The service would reject each
+ * request with such a secret as one with a wrong signature.
+ */
+export function describeSecretMistake(secret: string): string | undefined {
+  const describe = (found: string, remedy: string): string =>
+    expectedFound('a secret without blanks around it', found, remedy);
+  if (secret.length > MAX_SECRET_LENGTH)
+    return describe(`one of more than ${MAX_SECRET_LENGTH} characters`, 'check that this is the secret');
+  if (/^\$\{[A-Za-z_]\w*\}$/.test(secret)) {
+    const remedy = 'variables are not expanded: use XVS_SECRET or secret_file';
+    return expectedFound('the secret itself', 'a reference to a variable', remedy);
+  }
+  if (secret.startsWith('\uFEFF'))
+    return describe('one that starts with a byte order mark', 'save the file as UTF-8 without BOM');
+  if (/[\uFFFD\0]/.test(secret)) return describe('one that is not UTF-8', 'save the file as UTF-8');
+  if (/[\r\n]/.test(secret)) {
+    const remedy =
+      'keep one line with the secret alone; one line feed at the end of a secret file is ignored';
+    return describe('one with a line feed', remedy);
+  }
+  return secret === secret.trim() ? undefined : describe('one with blanks around it', 'remove them');
+}
 
 const secretExpected = expected('a secret (a string; quote one that looks like a number)', {
   show: describeKind,

@@ -10,7 +10,8 @@ import {
   type SettingPath,
 } from './settings.ts';
 import { mergeEntries, type SourceEntry } from './sources.ts';
-import { createLocator, parseYaml } from './yaml-source.ts';
+import type { Locate } from './validation.ts';
+import { parseYaml } from './yaml-source.ts';
 
 /** The settings of a configuration file, and the mistakes in its structure. */
 export interface SettingsFile {
@@ -46,12 +47,12 @@ function parseSettingsFile(text: string, file: string): SettingsFile {
     if (mapping === null || mapping === undefined) return;
     if (typeof mapping !== 'object' || Array.isArray(mapping)) {
       const message = expectedFound('a mapping of settings', formatValue(mapping));
-      problems.push({ location: createLocator(source, parents)(), message });
+      problems.push({ location: source.locate(parents), message });
       return;
     }
     for (const [key, raw] of Object.entries(mapping)) {
       const steps = [...parents, key];
-      const locate = createLocator(source, steps);
+      const locate: Locate = (inner = [], isKey) => source.locate([...steps, ...inner], isKey);
       const path = key.includes('.') ? '' : steps.join('.');
       if (isFileKey(path)) entries.push({ path, raw, folder: dirname(file), locate });
       else if (isMapping(path)) readMapping(raw, steps);

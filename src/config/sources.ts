@@ -3,7 +3,7 @@ import { expectedFound, findNearest, throwIfAny, type Problem } from './config-e
 import type { FileReference } from './file-system.ts';
 import type { SettingPath, SettingValue } from './settings.ts';
 import { listSettings, SETTINGS, toEnvironmentName, toFlagName } from './settings.ts';
-import { toProblems, type ValuePath } from './validation.ts';
+import { toProblems, type Locate, type ValuePath } from './validation.ts';
 
 /** A setting as one source gives it, not yet parsed. */
 export interface SourceEntry {
@@ -11,8 +11,7 @@ export interface SourceEntry {
   readonly raw: unknown;
   /** Folder for relative paths; undefined for the working directory. */
   readonly folder?: string | undefined;
-  /** Formats the location of the value, of a part of it, or of the key of that part. */
-  locate(this: void, inner?: ValuePath, isKey?: boolean): string;
+  readonly locate: Locate;
 }
 
 /** The text of each setting that the command line gives. */
@@ -21,7 +20,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A setting that one source gives as text. The location of an entry of a list has its number. */
 function createTextEntry(path: SettingPath, raw: unknown, source: string): SourceEntry {
-  const locate: SourceEntry['locate'] = ([index] = []) =>
+  const locate: Locate = ([index] = []) =>
     index === undefined ? source : `${source}, entry ${Number(index) + 1}`;
   return { path, raw, locate };
 }

@@ -19,8 +19,8 @@ import { expectedFound, formatSuggestion, formatValue, type Problem } from './co
 /** Path inside a value, such as `[2, 'interval']`; empty for the value itself. */
 export type ValuePath = readonly (string | number)[];
 
-/** Formats the location of a value inside a source, or of its key. */
-export type Locate = (path: ValuePath, isKey?: boolean) => string;
+/** Formats the location of a source, of a value inside it, or of its key. */
+export type Locate = (path?: ValuePath, isKey?: boolean) => string;
 
 export interface ExpectedOptions {
   readonly remedy?: string | ((input: unknown) => string | undefined);

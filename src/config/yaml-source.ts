@@ -6,7 +6,7 @@ import type { Locate, ValuePath } from './validation.ts';
 /** A parsed YAML or JSON text with the locations of its parts. */
 export interface YamlSource {
   readonly value: unknown;
-  /** `/etc/xvs.yml:7:13` for the value at the path, or its key; for a missing part, the nearest enclosing one. */
+  /** `/etc/xvs.yml:7:13 poll.interval` of the value at the path, or of its key; if missing, of what encloses it. */
   readonly locate: Locate;
 }
 
@@ -44,8 +44,7 @@ export function parseYaml(
   schema: 'core' | 'failsafe' = 'core',
 ): YamlSource | Problem {
   if (text.length > MAX_YAML_CHARACTERS) {
-    const remedy =
-      'list service codes in JSON files, which can have 4 MiB; duplicate keys are errors in them, too';
+    const remedy = 'list service codes in JSON files, which can have 4 MiB';
     const found = `${(text.length / MAX_YAML_CHARACTERS).toFixed(1)} MiB`;
     return { location: file, message: expectedFound('at most 1 MiB of YAML', found, remedy) };
   }
@@ -96,7 +95,8 @@ export function parseYaml(
   try {
     return {
       value: document.toJS(),
-      locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey, pairsByKey)),
+      locate: (path = [], isKey = false) =>
+        formatLocation(locateOffset(findOffset(document.contents, path, isKey, pairsByKey)), path),
     };
   } catch (error) {
     // The parser limits the expansion of nested aliases; aliases without an anchor were reported before.
@@ -132,13 +132,10 @@ function isEmpty(node: unknown): boolean {
   return !isNode(node) || (isScalar(node) && node.range?.[0] === node.range?.[1]);
 }
 
-/** Locates parts of a source below `path`: `/etc/xvs.yml:7:13 poll.interval`. */
-export function createLocator(source: Pick<YamlSource, 'locate'>, path: ValuePath) {
-  return (inner: ValuePath = [], isKey = false): string => {
-    const full = [...path, ...inner];
-    const name = full.reduce<string>((text, step) => text + formatPathStep(step, text), '');
-    return `${source.locate(full, isKey)} ${name}`.trimEnd();
-  };
+/** Formats a place and the path of the value there: `/etc/xvs.yml:7:13 poll.interval`. */
+export function formatLocation(place: string, path: ValuePath = []): string {
+  const name = path.reduce<string>((text, step) => text + formatPathStep(step, text), '');
+  return `${place} ${name}`.trimEnd();
 }
 
 function formatPathStep(step: string | number, before: string): string {

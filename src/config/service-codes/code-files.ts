@@ -1,91 +1,163 @@
 import { basename, dirname, join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { selectShard, type Shard } from '../../sharding/shard.ts';
-import { expectedFound, formatValue, type Problem } from '../config-error.ts';
-import {
-  describeReadError,
-  isMissing,
-  resolvePath,
-  type ConfigFileSystem,
-  type ReadFile,
-} from '../file-system.ts';
-import { chooseSecret, type Secret } from '../secrets.ts';
-import type { MergedSettings, SourceEntry } from '../sources.ts';
-import { toProblems, type ValuePath } from '../validation.ts';
-import { createLocator, parseYaml } from '../yaml-source.ts';
-import { serviceCodeEntry, type ServiceCodeEntry } from './schema.ts';
+import { describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
+import type { Configuration } from '../configuration.ts';
+import { describeReadError, isMissing, resolvePath } from '../file-system.ts';
+import { formatHowToSet, type SettingPath } from '../settings.ts';
+import type { MergedSettings } from '../sources.ts';
+import { toProblems, type Locate } from '../validation.ts';
+import { formatLocation, parseYaml, type YamlSource } from '../yaml-source.ts';
+import { readCodeList, type CodeList, type ListContext, type ListedCode } from './code-list.ts';
+import { serviceCodeEntries } from './schema.ts';
 
-/** A service code as it was listed, with its own secret. */
-export interface ListedCode {
-  readonly entry: ServiceCodeEntry;
-  /** Whether this shard polls it. */
-  readonly isOwn: boolean;
-  /** The text of a secret file is empty for a code of another shard. */
-  readonly secret: Secret;
-}
-
-/** Service codes of one source: the setting, or a file. */
-export interface CodeList {
-  readonly codes: readonly ListedCode[];
-  /** Formats the location of an entry, or of a part of it. */
-  locate(this: void, path: ValuePath): string;
-}
-
-/** A file of service codes. */
+/** A file of service codes. A bad one has problems, and the codes of its last good version. */
 export interface CodeFile extends CodeList {
   readonly path: string;
   /** The path as configured, with the name of the file where the configured one has a pattern. */
   readonly name: string;
-  /** What `codes` were parsed from, also for a bad file; `undefined` if it has never been good. */
-  readonly text: string | undefined;
-  /** The mistakes of a bad file, whose `codes` are those of its last good version. */
+}
+
+/** The service codes of the setting and of all files. */
+export interface ServiceCodes extends Pick<Configuration, 'serviceCodes' | 'codesOnOtherShards'> {
+  readonly codeFiles: readonly CodeFile[];
+  /** Paths of `service_code_files`, resolved, that match no existing file. */
+  readonly unmatchedPatterns: readonly string[];
+  /** Mistakes outside of files. */
   readonly problems: readonly Problem[];
 }
 
-/** What reading the files of `service_code_files` needs. */
-export interface CodeFileAccess {
-  readonly readFile: ReadFile;
+export interface CodeFileAccess extends ListContext {
   /** Lists the files that match a path with `*`. */
   readonly findMatchingFiles: (glob: string) => Promise<readonly string[]>;
-  readonly resolveLinks: ConfigFileSystem['resolveLinks'];
-  readonly shard: Shard;
   /** The files in effect, by path. */
   readonly applied: ReadonlyMap<string, CodeFile>;
 }
 
+/** A list that is being read. */
+interface LocatedList extends CodeList {
+  /** Undefined for the setting. */
+  readonly path?: string;
+  readonly locate: Locate;
+}
+
 /**
- * Reads the service code files, in the order of the setting, then of their names. `unmatchedPatterns` are the paths of the
- * setting, resolved, that match no existing file.
+ * Reads the service codes of the setting, then of the files in their order. A bad file keeps the codes in effect that no
+ * other list has now.
  */
-export async function readCodeFiles(
+export async function readServiceCodes(
   settings: MergedSettings,
   access: CodeFileAccess,
-): Promise<{ readonly files: readonly CodeFile[]; readonly unmatchedPatterns: readonly string[] }> {
+): Promise<ServiceCodes> {
+  const { get, origin } = settings;
+  const locate: Locate = (path) => settings.locate('service_codes', path);
+  const source = { locate, folder: origin('service_codes')?.folder };
+  const setting = { ...(await readCodeList(get('service_codes') ?? [], source, access)), locate };
+  const { files, unmatchedPatterns } = await readCodeFiles(settings, access);
+  const duplicates = findDuplicates([setting, ...files], access.applied);
+  const codeFiles = files.map((file): CodeFile => {
+    const { path, name } = file;
+    const problems = [...file.problems, ...(duplicates.problems.get(file) ?? [])];
+    const codes = problems.length === 0 ? file.codes : (access.applied.get(path)?.codes ?? []);
+    const isFree = ({ settings: { serviceCode } }: ListedCode): boolean =>
+      (duplicates.owners.get(serviceCode)?.list ?? file) === file;
+    return { path, name, codes: codes.filter(isFree), problems };
+  });
+  const codes = [setting, ...codeFiles].flatMap((list) => list.codes);
+  const others = codes.filter(({ isOwn }) => !isOwn);
+  return {
+    serviceCodes: codes.filter(({ isOwn }) => isOwn).map((code) => code.settings),
+    codesOnOtherShards: new Set(others.map((code) => code.settings.serviceCode)),
+    codeFiles,
+    unmatchedPatterns,
+    problems: [
+      ...findMissingSettings(settings, codes),
+      ...(typeof access.secret === 'object' ? [access.secret] : []),
+      ...setting.problems,
+      ...(duplicates.problems.get(setting) ?? []),
+    ],
+  };
+}
+
+/** Reports what every code needs and none has. An empty configuration gets all errors together. */
+function* findMissingSettings(
+  { get, origin, locate }: MergedSettings,
+  codes: readonly ListedCode[],
+): Generator<Problem> {
+  const describeMissing = (path: SettingPath, expected: string, remedy = formatHowToSet(path)) => ({
+    location: path,
+    message: expectedFound(expected, 'none', remedy),
+  });
+  // An empty list of codes is a mistake unless files may add some.
+  const isEmpty = codes.length === 0 && get('service_code_files') === undefined;
+  if (
+    isEmpty ? get('upstream.base_url') === undefined : codes.some(({ settings }) => settings.baseUrl === '')
+  )
+    yield describeMissing('upstream.base_url', 'the URL of the service');
+  if (!isEmpty) return;
+  if (get('secret') === undefined && get('secret_file') === undefined) {
+    const remedy = 'set secret or secret_file in the file, XVS_SECRET or XVS_SECRET_FILE';
+    yield describeMissing('secret', 'the shared secret', remedy);
+  }
+  const expected = 'at least one service code';
+  if (origin('service_codes') === undefined) yield describeMissing('service_codes', expected);
+  else yield { location: locate('service_codes'), message: expectedFound(expected, describeKind([])) };
+}
+
+/** Finds codes that are listed twice: each stays with the setting, else with its file in effect, else with the first. */
+function findDuplicates(lists: readonly LocatedList[], applied: CodeFileAccess['applied']) {
+  const pathInEffect = new Map<string, string>();
+  for (const { path, codes } of applied.values())
+    for (const { settings } of codes) pathInEffect.set(settings.serviceCode, path);
+  const listed = lists.flatMap((list) =>
+    list.codes.map(({ settings: { serviceCode } }, index) => ({
+      serviceCode,
+      list,
+      locate: () => list.locate([index]),
+      isInEffect: list.path === undefined || pathInEffect.get(serviceCode) === list.path,
+    })),
+  );
+  const owners = new Map<string, (typeof listed)[number]>();
+  const problems = new Map<LocatedList, Problem[]>(lists.map((list) => [list, []]));
+  for (const code of listed.toSorted((one, other) => Number(other.isInEffect) - Number(one.isInEffect))) {
+    const owner = owners.get(code.serviceCode);
+    if (owner === undefined) {
+      owners.set(code.serviceCode, code);
+      continue;
+    }
+    const found = `${formatValue(code.serviceCode)} again, which is also at ${owner.locate()}`;
+    const message = expectedFound('each service code once', found);
+    problems.get(code.list)?.push({ location: code.locate(), message });
+  }
+  return { owners, problems };
+}
+
+interface LocatedFile extends CodeFile {
+  readonly locate: Locate;
+}
+
+/** Reads the files, in the order of `service_code_files`, then of their names. */
+async function readCodeFiles(settings: MergedSettings, access: CodeFileAccess) {
   const folder = settings.origin('service_code_files')?.folder;
-  const files = new Map<string, CodeFile>();
+  const files = new Map<string, LocatedFile>();
   const unmatchedPatterns: string[] = [];
   for (const [index, glob] of (settings.get('service_code_files') ?? []).entries()) {
     const location = settings.locate('service_code_files', [index]);
     const pattern = resolvePath(folder, glob);
     const matches = await readMatchingFiles(glob, pattern, location, access);
     if (matches.length === 0) unmatchedPatterns.push(pattern);
-    for (const file of matches) {
-      // Two paths may match the same file, or links to it. One that cannot be resolved is no other file either.
-      const realPath = await access.resolveLinks(file.path).catch(() => file.path);
-      if (!files.has(realPath)) files.set(realPath, file);
-    }
+    // Two paths may match the same file.
+    for (const file of matches) if (!files.has(file.path)) files.set(file.path, file);
   }
   return { files: [...files.values()], unmatchedPatterns };
 }
 
-/** A folder that cannot be read is a bad file, and so are all its files that were read before. */
+/** A folder that cannot be read is a bad file; its files that were read before stay in effect. */
 async function readMatchingFiles(
   glob: string,
   pattern: string,
   location: string,
   access: CodeFileAccess,
-): Promise<readonly CodeFile[]> {
-  const reject = (expectation: string, path: string, name: string, error: unknown): CodeFile => {
+): Promise<readonly LocatedFile[]> {
+  const reject = (expectation: string, path: string, name: string, error: unknown): LocatedFile => {
     const message = expectedFound(expectation, describeReadError(formatValue(path), error));
     return keepCodes({ path, name }, [{ location, message }], access);
   };
@@ -95,7 +167,7 @@ async function readMatchingFiles(
     const known = [...access.applied.values()].filter((file) => dirname(file.path) === dirname(pattern));
     return [folder, ...known.map((file) => keepCodes(file, [], access))];
   }
-  const files: CodeFile[] = [];
+  const files: LocatedFile[] = [];
   for (const path of found.value) {
     const name = glob.includes('*') ? join(dirname(glob), basename(path)) : glob;
     const [read] = await Promise.allSettled([access.readFile(path)]);
@@ -106,111 +178,46 @@ async function readMatchingFiles(
   return files;
 }
 
-/** A bad file: the codes of its last good version, if there is one, stay in effect. */
-export function keepCodes(
-  { path, name }: Pick<CodeFile, 'path' | 'name'>,
-  problems: readonly Problem[],
-  { applied }: Pick<CodeFileAccess, 'applied'>,
-): CodeFile {
-  const lastGood = applied.get(path) ?? { codes: [], locate: () => path, text: undefined };
-  return { ...lastGood, path, name, problems };
-}
-
 async function readCodeFile(
   { path, name }: Pick<CodeFile, 'path' | 'name'>,
   text: string,
   access: CodeFileAccess,
-): Promise<CodeFile> {
-  const lastGood = access.applied.get(path);
-  const isChanged = text !== lastGood?.text;
-  // Parsing is synchronous: let polls and scrapes run between two files.
-  if (isChanged) await nextTurn();
-  const source = { locate: createLazyLocator(text, path), folder: dirname(path) };
-  const parsed = isChanged
-    ? parseCodeFile(text, path, source.locate)
-    : { entries: lastGood.codes.map(({ entry }) => entry), problems: [] };
-  if (parsed.problems.length > 0) return keepCodes({ path, name }, parsed.problems, access);
-  const codes = await listCodes(parsed.entries, source, access);
-  return { path, name, codes, locate: source.locate, text, problems: [] };
+): Promise<LocatedFile> {
+  const fail = (problems: readonly Problem[]) => keepCodes({ path, name }, problems, access);
+  const source = tryParseJson(text, path) ?? parseYaml(text, path);
+  if ('message' in source) return fail([source]);
+  const { success, data, error } = serviceCodeEntries.safeParse(source.value);
+  if (!success) return fail(toProblems(error, source.locate));
+  const { locate } = source;
+  const list = await readCodeList(data, { locate, folder: dirname(path) }, access);
+  return list.problems.length > 0 ? fail(list.problems) : { path, name, ...list, locate };
 }
 
-function parseCodeFile(text: string, path: string, locate: SourceEntry['locate']) {
-  const entries: ServiceCodeEntry[] = [];
-  const source = tryParseJsonList(text) ?? parseYaml(text, path);
-  if ('message' in source) return { entries, problems: [source] };
-  const { value } = source;
-  if (!Array.isArray(value)) {
-    const remedy = value === null || value === undefined ? 'write [] for an empty list' : undefined;
-    const message = expectedFound('a list of service codes', formatValue(value), remedy);
-    return { entries, problems: [{ location: locate(), message }] };
-  }
-  const problems: Problem[] = [];
-  for (const [index, raw] of value.entries()) {
-    const { success, data, error } = serviceCodeEntry.safeParse(raw);
-    if (success) entries.push(data);
-    else problems.push(...toProblems(error, (inner, isKey) => locate([index, ...inner], isKey)));
-  }
-  return { entries, problems };
+/** A bad file: the codes of its last good version, if there is one, stay in effect. */
+function keepCodes(
+  { path, name }: Pick<CodeFile, 'path' | 'name'>,
+  problems: readonly Problem[],
+  access: CodeFileAccess,
+): LocatedFile {
+  return { path, name, codes: access.applied.get(path)?.codes ?? [], problems, locate: () => path };
 }
 
-/** Parses the text again on first use: locations are only needed for messages and take much of a long file's memory. */
-function createLazyLocator(text: string, file: string): SourceEntry['locate'] {
-  let locate: SourceEntry['locate'] | undefined;
-  return (path, isKey) => {
-    if (locate === undefined) {
-      const source = parseYaml(text, file);
-      // JSON may be too large for the YAML parser.
-      locate = createLocator('message' in source ? { locate: () => file } : source, []);
-    }
-    return locate(path, isKey);
-  };
-}
+/** In shorter lists, the YAML parser also finds duplicate keys; longer ones take it seconds. */
+const MIN_JSON_CHARACTERS = 64 * 1024;
 
-/** Every string of a JSON document, with the colon that makes it a key. */
-const JSON_STRING = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
-
-/**
- * Parses a JSON list with `JSON.parse`, about 30 times faster than the YAML parser (10,000 service codes: 0.2 s rather
- * than 7 s). Gives `undefined` where the YAML parser has to report a mistake, such as a duplicate key, of which
- * `JSON.parse` would silently take the last.
- */
-function tryParseJsonList(text: string): { readonly value: unknown } | undefined {
-  if (!/^\s*\[/.test(text)) return undefined;
-  let keyCount = 0;
-  for (const [, colon] of text.matchAll(JSON_STRING)) keyCount += colon === undefined ? 0 : 1;
+/** Parses a long JSON list about 30 times faster than the YAML parser, which reports and locates its mistakes. */
+function tryParseJson(text: string, file: string): YamlSource | undefined {
+  if (text.length < MIN_JSON_CHARACTERS || !/^\s*\[/.test(text)) return undefined;
   try {
-    const value: unknown = JSON.parse(text, (_key, part: unknown) => {
-      if (typeof part === 'object' && part !== null && !Array.isArray(part))
-        keyCount -= Object.keys(part).length;
-      return part;
-    });
-    return keyCount === 0 ? { value } : undefined;
+    const value: unknown = JSON.parse(text);
+    let source: YamlSource | Problem | undefined;
+    const locate: Locate = (path, isKey) => {
+      source ??= parseYaml(text, file);
+      return 'message' in source ? formatLocation(file, path) : source.locate(path, isKey);
+    };
+    return { value, locate };
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-/**
- * Reads the secrets of the listed codes. The secret files of codes of other shards are not read: they may exist only where
- * they are needed.
- */
-export async function listCodes(
-  entries: readonly ServiceCodeEntry[],
-  { locate, folder }: Pick<SourceEntry, 'locate' | 'folder'>,
-  { readFile, shard }: Pick<CodeFileAccess, 'readFile' | 'shard'>,
-): Promise<readonly ListedCode[]> {
-  const listCode = async (entry: ServiceCodeEntry, index: number): Promise<ListedCode> => {
-    const isOwn = selectShard(entry.service_code, shard.count) === shard.index;
-    const { secret, secret_file: path } = entry;
-    if (path === undefined) return { entry, isOwn, secret };
-    if (!isOwn && secret === undefined) return { entry, isOwn, secret: '' };
-    const file = { path, folder, locate: () => locate([index, 'secret_file']) };
-    return {
-      entry,
-      isOwn,
-      secret: await chooseSecret(secret, file, () => locate([index, 'secret']), readFile),
-    };
-  };
-  return await Promise.all(entries.map(listCode));
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ConfigError, describeKind, expectedFound } from '../../config/config-error.ts';
 import { readText, type ReadFile } from '../../config/file-system.ts';
 import { expected, parsedBy, reject, strictMapping, toProblems } from '../../config/validation.ts';
-import { createLocator, parseYaml } from '../../config/yaml-source.ts';
+import { parseYaml } from '../../config/yaml-source.ts';
 import { readTlsServerOptions, type ClientAuth, type TlsServerOptions } from './tls-options.ts';
 
 /** A web configuration with its certificates. Immutable: a reload creates a new one. */
@@ -150,7 +150,7 @@ export async function loadWebConfiguration(path: string, readFile: ReadFile): Pr
   if (typeof text !== 'string') throw new ConfigError([text]);
   const source = parseYaml(text, path, 'failsafe');
   if ('message' in source) throw new ConfigError([source]);
-  const locate = createLocator(source, []);
+  const { locate } = source;
   const { success, data = {}, error } = fileSchema.safeParse(source.value);
   if (!success) throw new ConfigError(toProblems(error, locate));
   const users = data.basic_auth_users ?? new Map<string, string>();

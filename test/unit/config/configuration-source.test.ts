@@ -230,13 +230,20 @@ for (const [name, before, after, codes, problem] of BAD_FILES) {
   });
 }
 
-test('a mistake in the configuration itself changes nothing, whatever its files of service codes are', async () => {
+test('a code that the configuration lists, too, makes its file invalid, and a mistake in the configuration changes nothing', async () => {
   const files = createYamlFiles('service_code_files: [codes/*.yml]\n');
   files['/etc/codes/b.yml'] = `- { service_code: B, secret: ${SECRET} }`;
   const source = createSource(files);
-  const { configuration } = await source.load();
-  files['/etc/xvs.yml'] =
-    `service_codes: [{ service_code: B, secret: ${SECRET} }]\nservice_code_files: [codes/*.yml]\n`;
-  await assert.rejects(source.load(), /codes\/b\.yml:1:3 \[0\]: expected each service code once/);
+  await source.load();
+  const yml = `service_codes: [{ service_code: B, secret: own }]\nservice_code_files: [codes/*.yml]\n`;
+  files['/etc/xvs.yml'] = yml;
+  const { configuration, codeFiles } = await source.load();
+  assert.deepEqual(
+    configuration.serviceCodes.map(({ serviceCode, secret }) => [serviceCode, secret]),
+    [['B', 'own']],
+  );
+  assert.match(codeFiles[0]?.problems[0]?.location ?? '', /^\/etc\/codes\/b\.yml:1:3 \[0\]$/);
+  files['/etc/xvs.yml'] = `${yml}service_codes: 7`;
+  await assert.rejects(source.load(), ConfigError);
   assert.equal(source.last?.configuration, configuration);
 });

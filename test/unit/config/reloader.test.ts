@@ -80,8 +80,7 @@ test('a bad file of service codes is a failure that names it, and all else is ap
   const { reloader, calls, loads, lines } = createReloader();
   const [good, bad] = ['good.yml', 'bad.yml'].map((name): CodeFile => {
     const problems = name === 'bad.yml' ? INVALID.problems : [];
-    const empty = { codes: [], text: undefined };
-    return { ...empty, name, path: name, problems, locate: () => name };
+    return { name, path: name, codes: [], problems };
   });
   assert.ok(good && bad);
   const outcome = reloader.reload('request');

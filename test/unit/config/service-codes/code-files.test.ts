@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ConfigurationSource } from '../../../../src/config/configuration-source.ts';
-import { LOCAL_FILE_SYSTEM } from '../../../../src/config/file-system.ts';
 import {
   loadConfiguration,
   catchConfigErrorMessage,
-  failHostNameLookup,
   REQUIRED_ENVIRONMENT,
   SECRET,
   type Files,
 } from '../../../support/configuration.ts';
 import { repositoryPath } from '../../../support/repository.ts';
-import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 
 const ENV = { XVS_UPSTREAM_BASE_URL: REQUIRED_ENVIRONMENT.XVS_UPSTREAM_BASE_URL, XVS_SECRET: SECRET };
 const YML = 'service_code_files: [codes/*.yml, codes/*.json]\n';
@@ -223,31 +219,6 @@ test('YAML has at most 1 MiB, and a mistake in JSON beyond it has no line', asyn
     /^\/etc\/codes\/a\.json \[0\]\.service_code: /,
   );
 });
-
-for (const [name, paths] of [
-  ['a link beside it', ['a.yml', 'link.yml']],
-  ['a path with a pattern that matches both', ['*.yml']],
-  ['a linked folder', ['a.yml', 'folder/a.yml', 'folder/*.yml']],
-] as const) {
-  test(`a file that is also reached by ${name} counts once`, async () => {
-    using folder = new TemporaryFolder();
-    folder.replace('a.yml', '- A');
-    folder.link('link.yml', 'a.yml');
-    folder.link('folder', '.');
-    const env = { ...ENV, XVS_SERVICE_CODE_FILES: paths.map((path) => folder.at(path)).join(',') };
-    const source = new ConfigurationSource({
-      flags: new Map(),
-      env,
-      hostName: failHostNameLookup,
-      ...LOCAL_FILE_SYSTEM,
-    });
-    const { configuration, codeFiles } = await source.load();
-    assert.deepEqual(
-      [configuration.serviceCodes.map(({ serviceCode }) => serviceCode), codeFiles.length],
-      [['A'], 1],
-    );
-  });
-}
 
 test('expected names are compared in NFC', async () => {
   const yml = (names: string) => `- { service_code: A, task_name: opaque, expect: { names: [${names}] } }`;

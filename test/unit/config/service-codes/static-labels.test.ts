@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { staticLabels } from '../../../../src/config/service-codes/static-labels.ts';
+import { SERVICE_CODE_KEYS } from '../../../../src/config/service-codes/schema.ts';
 import { ExporterMetrics } from '../../../../src/metrics/exposition/exporter-metrics.ts';
 import { loadConfiguration, catchConfigErrorMessage, SECRET } from '../../../support/configuration.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -76,7 +76,7 @@ test('label names of families, default metrics and Prometheus are reserved', asy
   assert.ok(exposed.includes('space') && exposed.includes('service_code'));
   const ofPrometheus = ['le', 'quantile', 'job', 'instance', 'pod', 'namespace', 'cluster'];
   for (const name of [...exposed, ...ofPrometheus, 'task_id'])
-    assert.equal(staticLabels.safeParse({ [name]: 'x' }).success, false, name);
+    assert.equal(SERVICE_CODE_KEYS.labels.safeParse({ [name]: 'x' }).success, false, name);
   for (const name of ['tenant', 'env', 'region', 'team', 'x'])
-    assert.equal(staticLabels.safeParse({ [name]: 'x' }).success, true, name);
+    assert.equal(SERVICE_CODE_KEYS.labels.safeParse({ [name]: 'x' }).success, true, name);
 });

@@ -1,0 +1,142 @@
+import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
+import { selectShard, type Shard } from '../../sharding/shard.ts';
+import { expectedFound, formatValue, type Problem } from '../config-error.ts';
+import type { ServiceCodeSettings } from '../configuration.ts';
+import { readText, type FileReference, type ReadFile } from '../file-system.ts';
+import { describeSecretMistake } from '../schemas.ts';
+import type { MergedSettings, SourceEntry } from '../sources.ts';
+import { formatDuration } from '../units.ts';
+import type { ValuePath } from '../validation.ts';
+import type { ServiceCodeEntry } from './schema.ts';
+
+/** A service code of a list, with everything that polling it needs. */
+export interface ListedCode {
+  readonly settings: ServiceCodeSettings;
+  /** Whether this shard polls it. */
+  readonly isOwn: boolean;
+}
+
+/** The service codes of a list, and its mistakes. */
+export interface CodeList {
+  readonly codes: readonly ListedCode[];
+  readonly problems: readonly Problem[];
+}
+
+/** What all lists of service codes have in common. */
+export interface ListContext {
+  readonly readFile: ReadFile;
+  readonly shard: Shard;
+  /** The secret of codes without their own; the problem of reading it; or undefined. */
+  readonly secret: string | Problem | undefined;
+  readonly get: MergedSettings['get'];
+}
+
+/** Reads the secret that codes without their own share. */
+export async function createListContext(
+  { get, file, locate }: MergedSettings,
+  readFile: ReadFile,
+  shard: Shard,
+): Promise<ListContext> {
+  const secret = await chooseSecret(get('secret'), file('secret_file'), () => locate('secret'), readFile);
+  return { readFile, shard, secret, get };
+}
+
+/**
+ * Reads the secrets of the listed codes and resolves their settings. Codes of other shards are checked, too, because all
+ * replicas share one configuration.
+ */
+export async function readCodeList(
+  entries: readonly ServiceCodeEntry[],
+  { locate, folder }: Pick<SourceEntry, 'locate' | 'folder'>,
+  context: ListContext,
+): Promise<CodeList> {
+  const read = async (entry: ServiceCodeEntry, index: number): Promise<CodeList> => {
+    const isOwn = selectShard(entry.service_code, context.shard.count) === context.shard.index;
+    const file =
+      entry.secret_file === undefined
+        ? undefined
+        : { path: entry.secret_file, folder, locate: () => locate([index, 'secret_file']) };
+    // The secret files of other shards may exist only where they are needed.
+    const own =
+      file !== undefined && entry.secret === undefined && !isOwn
+        ? ''
+        : await chooseSecret(entry.secret, file, () => locate([index, 'secret']), context.readFile);
+    const secret = own ?? context.secret;
+    const settings = resolveSettings(entry, typeof secret === 'string' ? secret : '', context);
+    const mistakes = [...findMistakes(entry, settings, secret === undefined)].map(([path, message]) => ({
+      location: locate([index, ...path]),
+      message,
+    }));
+    return {
+      codes: [{ settings, isOwn }],
+      problems: typeof own === 'object' ? [own, ...mistakes] : mistakes,
+    };
+  };
+  const lists = await Promise.all(entries.map(read));
+  return { codes: lists.flatMap(({ codes }) => codes), problems: lists.flatMap(({ problems }) => problems) };
+}
+
+function resolveSettings(entry: ServiceCodeEntry, secret: string, { get }: ListContext): ServiceCodeSettings {
+  const intervalMs = entry.interval ?? get('poll.interval');
+  const timeoutMs = entry.timeout ?? get('upstream.timeout');
+  // A slow but successful poll must not let the gauges of the previous one disappear.
+  const defaultStaleAfterMs = Math.max(3 * intervalMs, intervalMs + 2 * timeoutMs);
+  const taskName = entry.task_name ?? get('tasks.name');
+  return {
+    serviceCode: entry.service_code,
+    baseUrl: entry.base_url ?? get('upstream.base_url') ?? '',
+    secret,
+    intervalMs,
+    timeoutMs,
+    staleAfterMs: get('poll.stale_after') ?? defaultStaleAfterMs,
+    stallAfterMs: entry.stall_after ?? get('poll.stall_after'),
+    labels: entry.labels ?? NO_STATIC_LABELS,
+    ...(taskName !== undefined && { taskName }),
+    ...(entry.expect !== undefined && { expectation: entry.expect }),
+  };
+}
+
+/** Finds the mistakes between valid values of an entry: their path in it, and the message. */
+function* findMistakes(
+  entry: ServiceCodeEntry,
+  { serviceCode, staleAfterMs, intervalMs, taskName }: ServiceCodeSettings,
+  isSecretMissing: boolean,
+): Generator<readonly [path: ValuePath, message: string]> {
+  if (isSecretMissing) {
+    const remedy =
+      "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own";
+    yield [[], expectedFound(`a secret for service code ${formatValue(serviceCode)}`, 'none', remedy)];
+  }
+  // Metrics that expire before the next poll would come and go.
+  if (entry.interval !== undefined && staleAfterMs < intervalMs) {
+    const expected = `at most poll.stale_after (${formatDuration(staleAfterMs)})`;
+    yield [['interval'], expectedFound(expected, formatDuration(intervalMs))];
+  }
+  // Names can only be found where the exporter knows them.
+  if (entry.expect !== undefined && entry.expect.names.length > 0 && taskName === undefined) {
+    const remedy = "set tasks.name, or the code's task_name, to the source of names";
+    const expected = 'a source of names of tasks, because names are expected';
+    yield [['expect', 'names'], expectedFound(expected, 'none', remedy)];
+  }
+}
+
+/** Gives a secret, or reads its file; both together are a problem. */
+async function chooseSecret(
+  secret: string | undefined,
+  file: FileReference | undefined,
+  locateSecret: () => string,
+  readFile: ReadFile,
+): Promise<string | Problem | undefined> {
+  if (file === undefined) return secret;
+  const reject = (message: string): Problem => ({ location: file.locate(), message });
+  if (secret !== undefined)
+    return reject(
+      expectedFound('either a secret or a secret file', `both; the secret is at ${locateSecret()}`),
+    );
+  const text = await readText(readFile, file, 'a readable file with a secret');
+  if (typeof text !== 'string') return text;
+  const content = text.replace(/\r?\n$/, '');
+  if (content === '') return reject(expectedFound('a file with a secret', 'an empty one'));
+  const mistake = describeSecretMistake(content);
+  return mistake === undefined ? content : reject(mistake);
+}
