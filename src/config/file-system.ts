@@ -21,7 +21,7 @@ export interface ConfigFileSystem {
   readonly readFile: ReadFile;
   /** Lists the names in a folder. */
   readonly listFolder: (path: string) => Promise<readonly string[]>;
-  /** A text that changes when the file is written or replaced, or when a link to it leads to another file. */
+  /** A text that changes when the file is written or replaced, also behind a link. */
   readonly readStamp: (path: string) => Promise<string>;
 }
 
@@ -32,7 +32,7 @@ const calls = new PQueue({ concurrency: 1 });
 export const LOCAL_FILE_SYSTEM: ConfigFileSystem = {
   readFile: (path) => calls.add(() => readRegularFile(path)),
   listFolder: (path) => calls.add(() => fs.readdir(path)),
-  readStamp: (path) => calls.add(() => readStatus(path)),
+  readStamp: (path) => calls.add(() => readSizeAndTimes(path)),
 };
 
 /** Whether a call of {@link LOCAL_FILE_SYSTEM} runs. */
@@ -62,10 +62,10 @@ function createFileError(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code });
 }
 
-async function readStatus(path: string): Promise<string> {
-  // Without atime, which changes with every read.
-  const { dev, ino, size, mtimeNs, ctimeNs } = await fs.stat(path, { bigint: true });
-  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+/** Not the number of the file, which some network mounts invent anew. */
+async function readSizeAndTimes(path: string): Promise<string> {
+  const { size, mtimeNs, ctimeNs } = await fs.stat(path, { bigint: true });
+  return `${size} ${mtimeNs} ${ctimeNs}`;
 }
 
 const READ_ERROR_TEXTS: ReadonlyMap<string, string> = new Map([

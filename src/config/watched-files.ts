@@ -1,72 +1,48 @@
-import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { isMissing, readErrorCode, type ConfigFileSystem } from './file-system.ts';
 
 const CHECK_INTERVAL_MS = 5000;
-/** A changed file must stay the same for this time, because half a secret would also be accepted as a secret. */
+/** A changed file must stay the same for this time: half a secret would also be accepted as a secret. */
 const SETTLE_TIME_MS = 1000;
 
-/** A file, or the matches of a path with `*`. */
-interface KnownSource {
-  /** What `readStamp` gave before the source was last read. */
-  stamp: string;
-  /** Hash of what was read, or the error code. */
-  readonly hash: string;
-  readonly readStamp: () => Promise<string>;
-  readonly readHash: () => Promise<string>;
-}
-
-/** Reads files and remembers a hash of each, to detect whether reading them again would give something else. */
+/** Reads files, and remembers size and times of each to detect changes. */
 export class WatchedFiles {
   readonly #files: ConfigFileSystem;
-  readonly #known = new Map<string, KnownSource>();
+  readonly #known = new Map<string, { readonly stamp: string; readonly readStamp: () => Promise<string> }>();
 
   constructor(files: ConfigFileSystem) {
     this.#files = files;
   }
 
   /** Also remembers that a file could not be read: it may be created later. */
-  readonly readFile = (path: string): Promise<string> =>
-    this.#read(
-      path,
-      () => this.#files.readFile(path),
-      () => this.#files.readStamp(path),
-    );
-
-  /** Remembers which files match, not what else is in the folder. */
-  readonly findMatchingFiles = (glob: string): Promise<readonly string[]> => {
-    const find = () => findMatchingFiles(glob, this.#files.listFolder);
-    return this.#read(`files ${glob}`, find, async () => String(await find()));
+  readonly readFile = async (path: string): Promise<string> => {
+    await this.#watch(path, () => this.#files.readStamp(path));
+    return await this.#files.readFile(path);
   };
 
-  async #read<T>(key: string, read: () => Promise<T>, readStamp: () => Promise<string>): Promise<T> {
-    const hashOf = (content: Promise<T>): Promise<string> =>
-      content.then((text) => createHash('sha256').update(String(text)).digest('base64'), readErrorCode);
-    // First, so that a write while the file is read changes it.
-    const stamp = await readStamp().catch(readErrorCode);
-    const content = read();
-    const hash = await hashOf(content);
-    this.#known.set(key, { stamp, hash, readStamp, readHash: () => hashOf(read()) });
-    return await content;
+  /** Remembers which files match, not what else is in the folder. */
+  readonly findMatchingFiles = async (glob: string): Promise<readonly string[]> => {
+    const find = () => findMatchingFiles(glob, this.#files.listFolder);
+    await this.#watch(`files ${glob}`, async () => String(await find()));
+    return await find();
+  };
+
+  /** Called before the read, so that a write during it is a change. */
+  async #watch(key: string, readStamp: () => Promise<string>): Promise<void> {
+    const readStampOrError = () => readStamp().catch(readErrorCode);
+    this.#known.set(key, { stamp: await readStampOrError(), readStamp: readStampOrError });
   }
 
   /** The result of {@link check} while nothing has changed. */
   get fingerprint(): string {
-    return [...this.#known.values()].map(({ hash }) => hash).join(' ');
+    return [...this.#known.values()].map(({ stamp }) => stamp).join();
   }
 
-  /** Reads the files again that `stat` says have changed, and returns the fingerprint of all. */
+  /** Describes the present state of all files. */
   async check(): Promise<string> {
-    const checks = [...this.#known.values()].map(async (known) => {
-      const stamp = await known.readStamp().catch(readErrorCode);
-      if (stamp === known.stamp) return known.hash;
-      const hash = await known.readHash();
-      if (hash === known.hash) known.stamp = stamp;
-      return hash;
-    });
-    return (await Promise.all(checks)).join(' ');
+    return (await Promise.all([...this.#known.values()].map(({ readStamp }) => readStamp()))).join();
   }
 }
 
@@ -101,8 +77,8 @@ export async function watchFiles(
 }
 
 /**
- * Lists the files that match a path, sorted by name. A path without `*` matches itself, whether or not it exists;
- * a leading `*` skips dot files, which editors and Kubernetes hide. A missing folder has no files. (`fs.glob` needs
+ * Lists the files that match a path, sorted by name. A path without `*` matches itself, whether or not it exists; a
+ * leading `*` skips dot files, which editors and Kubernetes hide. A missing folder has no files. (`fs.glob` needs
  * Node.js 22.)
  */
 async function findMatchingFiles(

