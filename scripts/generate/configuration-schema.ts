@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { schemaMeta } from '../../src/config/schemas.ts';
-import { FILE_KEYS } from '../../src/config/settings-file.ts';
+import { FILE_KEYS } from '../../src/config/sources.ts';
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;

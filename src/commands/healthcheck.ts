@@ -1,8 +1,7 @@
 import { Agent, request } from 'undici';
 import { formatLocalAddress, listenAddressList, type ListenAddress } from '../config/addresses.ts';
 import { ConfigError, expectedFound } from '../config/config-error.ts';
-import { readSettingsFile } from '../config/settings-file.ts';
-import { mergeEntries, readEnvironmentEntries, readFlagEntries, type Flags } from '../config/sources.ts';
+import { mergeEntries, readSources, type Flags } from '../config/sources.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
@@ -66,10 +65,11 @@ async function fetchHealth(url: string, { socketPath }: ListenAddress, signal: A
 
 /** The first address of the exporter. A file that cannot be read, or an invalid address in it, counts as none. */
 async function resolveAddress(flags: Flags, { environment, files }: CommandIo): Promise<ListenAddress> {
-  const given = [...readEnvironmentEntries(environment), ...readFlagEntries(flags)];
-  const file = await readSettingsFile(given, files.readFile);
-  const fromFile = file.entries.filter(({ raw }) => listenAddressList.safeParse(raw).success);
-  const entries = [...fromFile, ...given].filter(({ path }) => path === 'web.listen_address');
-  const [address] = mergeEntries(entries).get('web.listen_address');
+  const { entries } = await readSources(environment, flags, files.readFile);
+  const usable = entries.filter(({ path, raw, folder }) => {
+    const isOfFile = folder !== undefined;
+    return path === 'web.listen_address' && (!isOfFile || listenAddressList.safeParse(raw).success);
+  });
+  const [address] = mergeEntries(usable).get('web.listen_address');
   return address ?? { host: undefined, port: 0 };
 }

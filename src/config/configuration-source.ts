@@ -5,10 +5,8 @@ import { readStaticSettings, type Configuration } from './configuration.ts';
 import type { ConfigFileSystem } from './file-system.ts';
 import { readServiceCodes, type CodeFile } from './service-codes/code-files.ts';
 import { createListContext } from './service-codes/code-list.ts';
-import { readSettingsFile } from './settings-file.ts';
 import { formatHowToSet, listSettings, toGroupName, type SettingPath } from './settings.ts';
-import { mergeEntries, readEnvironmentEntries, readFlagEntries } from './sources.ts';
-import type { Environment, Flags, MergedSettings } from './sources.ts';
+import { mergeEntries, readSources, type Environment, type Flags, type MergedSettings } from './sources.ts';
 import { formatDuration } from './units.ts';
 import { readUpstreamSettings } from './upstream-settings.ts';
 import { WatchedFiles } from './watched-files.ts';
@@ -91,9 +89,8 @@ export class ConfigurationSource {
 
   async #load({ readFile, findMatchingFiles }: WatchedFiles): Promise<LoadedConfiguration> {
     const { flags, env, hostName } = this.#options;
-    const given = [...readEnvironmentEntries(env), ...readFlagEntries(flags)];
-    const file = await readSettingsFile(given, readFile);
-    const settings = mergeEntries([...file.entries, ...given], file.problems);
+    const sources = await readSources(env, flags, readFile);
+    const settings = mergeEntries(sources.entries, sources.problems);
     const configuredShard = resolveShard(settings, hostName);
     const shard = this.#last?.configuration.shard ?? configuredShard;
     const applied = new Map(this.#last?.codeFiles.map((codeFile) => [codeFile.path, codeFile]));

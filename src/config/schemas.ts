@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isTaskNameSource } from '../listing/task-name.ts';
-import { describeKind, expectedFound, formatValue } from './config-error.ts';
+import { describeKind, expectedFound } from './config-error.ts';
 import { BIT_RATE, DURATION, SIZE, formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
 import { expected, parsedBy, reject } from './validation.ts';
 
@@ -18,26 +18,21 @@ export interface SchemaMeta {
 
 export const schemaMeta = z.registry<SchemaMeta>();
 
-/** A quantity with a unit: `parse` gives `undefined` for other texts, `range` says what is wrong with a number. */
+/** A number with a unit. */
 function quantity(
   typeName: string,
   example: string,
+  pattern: RegExp,
   parse: (text: string) => number | undefined,
-  range: (value: number) => string | undefined,
-  json: NonNullable<SchemaMeta['json']>,
 ) {
+  const form = expected(`a ${typeName} such as ${example}`, {
+    remedy: (raw) => (typeof raw === 'number' ? 'add a unit' : undefined),
+  });
   return z
-    .unknown()
-    .transform((raw, context): number => {
-      const isText = typeof raw === 'string' || typeof raw === 'number';
-      const value = isText ? parse(String(raw)) : undefined;
-      const remedy = typeof raw === 'number' && value === undefined ? 'add a unit' : undefined;
-      const expectation = value === undefined ? `a ${typeName} such as ${example}` : range(value);
-      return value === undefined || expectation !== undefined
-        ? reject(context, expectedFound(expectation ?? '', formatValue(raw), remedy))
-        : value;
-    })
-    .register(schemaMeta, { typeName, json });
+    .string(form)
+    .regex(pattern, form)
+    .refine((text) => parse(text) !== undefined, form)
+    .transform((text) => parse(text) ?? 0);
 }
 
 /** Node's timers hold 31 bits of milliseconds (24.8 days) and fire immediately beyond. */
@@ -46,67 +41,49 @@ const MAX_DURATION_MS = 24 * 86_400_000;
 /** A duration of at least `minMs` in Prometheus syntax; gives milliseconds. */
 export function duration(minMs: number) {
   const range = `a duration from ${formatDuration(minMs)} to ${formatDuration(MAX_DURATION_MS)}`;
-  const check = (ms: number) => (ms < minMs || ms > MAX_DURATION_MS ? range : undefined);
-  // Without a unit, only 0 is a duration.
-  const json = { anyOf: [{ type: 'string', pattern: DURATION.source }, { const: 0 }] };
-  return quantity('duration', '15s', parseDuration, check, json);
+  const show = (ms: unknown): string => formatDuration(Number(ms));
+  return quantity('duration', '15s', DURATION, parseDuration)
+    .refine((ms) => ms >= minMs && ms <= MAX_DURATION_MS, expected(range, { show }))
+    .register(schemaMeta, { typeName: 'duration' });
 }
 
-/** A size of at least one byte; gives bytes. */
-export const size = quantity(
-  'size',
-  '256MiB',
-  parseSize,
-  (bytes) => (bytes === 0 ? 'a size of at least 1 byte' : undefined),
-  { type: ['string', 'integer'], pattern: SIZE.source, minimum: 1 },
-);
+const sizeExpected = expected('a size of at least 1 byte, such as 256MiB');
+
+/** A size in bytes, or with a unit; gives bytes. */
+export const size = z
+  .union([z.int(sizeExpected).min(1, sizeExpected), z.string().regex(SIZE, sizeExpected)], sizeExpected)
+  .transform((raw) => (typeof raw === 'number' ? raw : (parseSize(raw) ?? 0)))
+  .refine((bytes) => bytes > 0, sizeExpected)
+  .register(schemaMeta, { typeName: 'size' });
 
 /** A bit rate above 0; gives bytes per second. */
-export const bitRate = quantity(
-  'bit rate',
-  '40Gbit/s',
-  parseBitRate,
-  (rate) => (rate === 0 ? 'a bit rate above 0' : undefined),
-  { type: 'string', pattern: BIT_RATE.source },
-);
+export const bitRate = quantity('bit rate', '40Gbit/s', BIT_RATE, parseBitRate)
+  .refine((rate) => rate > 0, expected('a bit rate above 0'))
+  .register(schemaMeta, { typeName: 'bit rate' });
 
 /** An integer within bounds, also as decimal digits. */
 export function integerBetween(min: number, max: number) {
-  return parsedBy(
-    (raw) => {
-      const value = typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw;
-      return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
-        ? value
-        : undefined;
-    },
-    expected(`an integer from ${min} to ${max}`),
-  ).register(schemaMeta, {
-    typeName: 'number',
-    json: { type: ['integer', 'string'], minimum: min, maximum: max, pattern: '^\\d+$' },
-  });
+  const range = expected(`an integer from ${min} to ${max}`);
+  return z
+    .union([z.int(range).min(min, range).max(max, range), z.string().regex(/^\d+$/, range)], range)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, range)
+    .register(schemaMeta, { typeName: 'number' });
 }
 
 /** A limit on a count. */
 export const positiveInteger = integerBetween(1, 1_000_000);
 
-const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
-  [true, true],
-  ['true', true],
-  [false, false],
-  ['false', false],
-]);
-
-export const boolean = parsedBy((raw) => BOOLEANS.get(raw), expected('true or false')).register(schemaMeta, {
-  typeName: 'true or false',
-  isBoolean: true,
-  json: { enum: [...BOOLEANS.keys()] },
-});
+export const boolean = z
+  .union([z.boolean(), z.enum(['true', 'false'])], expected('true or false'))
+  .transform((raw) => String(raw) === 'true')
+  .register(schemaMeta, { typeName: 'true or false', isBoolean: true });
 
 /** One of a closed set of words, in any case. */
 export function choice<const T extends string>(...words: readonly T[]) {
   const typeName = words.join(', ');
   return parsedBy(
-    (raw) => words.find((word) => word === String(raw).toLowerCase()),
+    (raw) => words.find((word) => typeof raw === 'string' && word === raw.toLowerCase()),
     expected(`one of ${typeName}`),
   ).register(schemaMeta, { typeName, json: { enum: words } });
 }

@@ -1,9 +1,18 @@
+import { dirname } from 'node:path';
 import convict from 'convict';
-import { expectedFound, findNearest, throwIfAny, type Problem } from './config-error.ts';
-import type { FileReference } from './file-system.ts';
+import {
+  expectedFound,
+  findNearest,
+  formatSuggestion,
+  formatValue,
+  throwIfAny,
+  type Problem,
+} from './config-error.ts';
+import { readText, type FileReference, type ReadFile } from './file-system.ts';
 import type { SettingPath, SettingValue } from './settings.ts';
-import { listSettings, SETTINGS, toEnvironmentName, toFlagName } from './settings.ts';
+import { isSettingPath, listSettings, SETTINGS, toEnvironmentName, toFlagName } from './settings.ts';
 import { toProblems, type Locate, type ValuePath } from './validation.ts';
+import { parseYaml } from './yaml-source.ts';
 
 /** A setting as one source gives it, not yet parsed. */
 export interface SourceEntry {
@@ -18,28 +27,95 @@ export interface SourceEntry {
 export type Flags = ReadonlyMap<SettingPath, string>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A setting that one source gives as text. The location of an entry of a list has its number. */
-function createTextEntry(path: SettingPath, raw: unknown, source: string): SourceEntry {
+/** The settings of all sources, a later one overriding an earlier one, and the mistakes in the structure of the file. */
+interface Sources {
+  readonly entries: readonly SourceEntry[];
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads settings from the configuration file that a variable or a flag names, from the environment, and from the command
+ * line. Values are not parsed yet. An empty variable counts as not set, an unknown one has no effect.
+ */
+export async function readSources(
+  environment: Environment,
+  flags: Flags,
+  readFile: ReadFile,
+): Promise<Sources> {
+  const variables = listSettings().flatMap(([path]) => {
+    const name = toEnvironmentName(path);
+    const raw = environment[name] ?? '';
+    return raw === '' ? [] : [createTextEntry(path, raw, `environment variable ${name}`)];
+  });
+  const given = [
+    ...variables,
+    ...[...flags].map(([path, raw]) => createTextEntry(path, raw, `flag ${toFlagName(path)}`)),
+  ];
+  const file = mergeEntries(given.filter(({ path }) => path === 'config.file')).file('config.file');
+  if (file === undefined) return { entries: given, problems: [] };
+  const text = await readText(readFile, file);
+  const { entries, problems } =
+    typeof text === 'string' ? parseSettings(text, file.path) : { entries: [], problems: [text] };
+  return { entries: [...entries, ...given], problems };
+}
+
+/** The location of an entry of a list has its number. */
+function createTextEntry(path: SettingPath, raw: string, source: string): SourceEntry {
   const locate: Locate = ([index] = []) =>
     index === undefined ? source : `${source}, entry ${Number(index) + 1}`;
   return { path, raw, locate };
 }
 
-/**
- * Reads settings from the environment; an empty variable counts as not set, an unknown one has no effect.
- */
-export function readEnvironmentEntries(environment: Environment): readonly SourceEntry[] {
-  return listSettings().flatMap(([path]) => {
-    const name = toEnvironmentName(path);
-    const raw = environment[name];
-    const isSet = raw !== undefined && raw !== '';
-    return isSet ? [createTextEntry(path, raw, `environment variable ${name}`)] : [];
-  });
+/** The keys of the file, with dots. */
+export const FILE_KEYS: readonly SettingPath[] = listSettings().flatMap(([path, { excludedSource }]) =>
+  excludedSource === 'file' ? [] : [path],
+);
+
+function parseSettings(text: string, file: string): Sources {
+  const source = parseYaml(text, file);
+  if ('message' in source) return { entries: [], problems: [source] };
+  const entries: SourceEntry[] = [];
+  const problems: Problem[] = [];
+  const readMapping = (mapping: unknown, parents: readonly string[]): void => {
+    // An empty file, or a mapping with all its settings commented out.
+    if (mapping === null || mapping === undefined) return;
+    if (typeof mapping !== 'object' || Array.isArray(mapping)) {
+      const message = expectedFound('a mapping of settings', formatValue(mapping));
+      problems.push({ location: source.locate(parents), message });
+      return;
+    }
+    for (const [key, raw] of Object.entries(mapping)) {
+      const steps = [...parents, key];
+      const locate: Locate = (inner = [], isKey) => source.locate([...steps, ...inner], isKey);
+      const name = steps.join('.');
+      const path = key.includes('.') ? undefined : FILE_KEYS.find((known) => known === name);
+      if (path !== undefined) entries.push({ path, raw, folder: dirname(file), locate });
+      else if (FILE_KEYS.some((known) => known.startsWith(`${name}.`))) readMapping(raw, steps);
+      else {
+        const message = expectedFound('a known key', 'an unknown one', suggestKey(steps));
+        problems.push({ location: locate([], true), message });
+      }
+    }
+  };
+  readMapping(source.value, []);
+  return { entries, problems };
 }
 
-/** Reads settings from the command line. */
-export function readFlagEntries(flags: Flags): readonly SourceEntry[] {
-  return [...flags].map(([path, raw]) => createTextEntry(path, raw, `flag ${toFlagName(path)}`));
+function suggestKey(steps: readonly string[]): string | undefined {
+  const path = steps.join('.');
+  const key = steps.at(-1) ?? '';
+  // Only the configuration file's own path is no key.
+  if (steps.length > 1 && isSettingPath(path))
+    return `set ${toEnvironmentName(path)} or ${toFlagName(path)} instead`;
+  const homes = FILE_KEYS.filter((known) => `.${known}`.endsWith(`.${key}`)).map((known) => {
+    const dot = known.lastIndexOf('.');
+    return dot < 0 ? 'at the top level' : `in the mapping ${known.slice(0, dot)}`;
+  });
+  if (homes.length > 0) return `write ${key.split('.').at(-1)} ${homes.join(' or ')}; check the indentation`;
+  const prefix = path.slice(0, path.length - key.length);
+  const siblings = FILE_KEYS.filter((known) => known.startsWith(prefix));
+  const names = siblings.map((known) => known.slice(prefix.length).split('.')[0] ?? '');
+  return formatSuggestion(key, [...new Set(names)]);
 }
 
 /** Variables that Kubernetes sets for each Service: `XVS_EXPORTER_SERVICE_HOST`, `XVS_EXPORTER_PORT_20928_TCP_ADDR`. */
@@ -76,9 +152,8 @@ export interface MergedSettings {
 /**
  * Parses each entry once, also those that a later one overrides, and merges them; later ones win.
  *
- * convict holds the table, the defaults and the merged values. Its own readers of environment and arguments are not
- * used: they know no locations, and turn strings that look like numbers into numbers (a service code `1.10` into
- * `1.1`).
+ * convict holds the table, the defaults and the merged values. Its own readers of environment and arguments know no
+ * locations, and turn a service code `1.10` into the number `1.1`.
  *
  * @param found - problems of the sources, reported together with those of the values
  * @throws ConfigError that lists every problem

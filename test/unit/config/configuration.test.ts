@@ -281,7 +281,7 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
       args: ['--ledger.max-stream-rate=0Gbit/s'],
     },
     'environment variable XVS_LEDGER_MAX_STREAM_RATE: expected a bit rate such as 40Gbit/s, found "40"\n' +
-      'flag --ledger.max-stream-rate: expected a bit rate above 0, found "0Gbit/s"',
+      'flag --ledger.max-stream-rate: expected a bit rate above 0, found 0',
   ],
   [
     'an invalid entry of a list',
@@ -311,7 +311,7 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
       files: { '/x': { code: 'EIO' } },
     },
     'flag --config.file: expected a readable file, found "/x", which cannot be read\n' +
-      'flag --poll.interval: expected a duration from 1s to 24d, found "0"',
+      'flag --poll.interval: expected a duration such as 15s, found "0"',
   ],
   [
     'a proxy of another kind',

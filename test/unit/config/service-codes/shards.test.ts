@@ -69,8 +69,8 @@ const MISTAKES: readonly (readonly [name: string, given: ConfigurationInput, mes
   [
     'zero shards and too many shards',
     { env: { ...ENV, XVS_SHARD_COUNT: '0' }, args: ['--shard.count=1001', '--shard.index=-1'] },
-    'environment variable XVS_SHARD_COUNT: expected an integer from 1 to 1000, found "0"\n' +
-      'flag --shard.count: expected an integer from 1 to 1000, found "1001"\n' +
+    'environment variable XVS_SHARD_COUNT: expected an integer from 1 to 1000, found 0\n' +
+      'flag --shard.count: expected an integer from 1 to 1000, found 1001\n' +
       'flag --shard.index: expected an integer from 0 to 999, found "-1"',
   ],
 ];
