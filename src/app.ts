@@ -176,7 +176,7 @@ export interface AppDependencies extends ExporterDependencies {
 export async function startApp(configuration: Configuration, dependencies: AppDependencies): Promise<App> {
   const { source, clock, logger } = dependencies;
   const { last } = source;
-  warnAboutUnmatched(last?.newlyUnmatchedPatterns ?? [], logger);
+  warnAboutUnmatched(last?.unmatchedPatterns ?? [], logger);
   const accountBudget = new AccountBudget();
   const stateStore = await openStateStore(configuration, dependencies, accountBudget);
   const exporter = createExporter(configuration, dependencies, stateStore, accountBudget);

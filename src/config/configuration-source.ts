@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseOrdinal, SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
 import { ConfigError, expectedFound, formatValue, throwIfAny, type Problem } from './config-error.ts';
-import { readStaticSettings, type Configuration } from './configuration.ts';
+import { readStaticSettings, readUpstreamSettings, type Configuration } from './configuration.ts';
 import type { ConfigFileSystem } from './file-system.ts';
 import { readServiceCodes, type CodeFile } from './service-codes/code-files.ts';
 import { createListContext } from './service-codes/code-list.ts';
 import { formatHowToSet, listSettings, toGroupName, type SettingPath } from './settings.ts';
 import { mergeEntries, readSources, type Environment, type Flags, type MergedSettings } from './sources.ts';
 import { formatDuration } from './units.ts';
-import { readUpstreamSettings } from './upstream-settings.ts';
 import { WatchedFiles } from './watched-files.ts';
 
 /** A reload applies the settings of these groups; the others need a restart. */
@@ -25,8 +24,6 @@ export interface LoadedConfiguration {
   readonly codeFiles: readonly CodeFile[];
   /** Paths of `service_code_files`, resolved, that match no existing file. */
   readonly unmatchedPatterns: readonly string[];
-  /** Those of them that did match one at the previous load. */
-  readonly newlyUnmatchedPatterns: readonly string[];
   /** Settings that need a restart and have changed since the start. */
   readonly settingsNeedingRestart: readonly SettingPath[];
 }
@@ -97,18 +94,16 @@ export class ConfigurationSource {
     const context = await createListContext(settings, readFile, shard);
     const access = { ...context, findMatchingFiles, applied };
     const { problems, codeFiles, unmatchedPatterns, ...codes } = await readServiceCodes(settings, access);
-    const upstream = await readUpstreamSettings(settings, env, readFile);
+    const upstreamProblems: Problem[] = [];
+    const upstream = await readUpstreamSettings(settings, env, readFile, upstreamProblems);
     const fileProblems = this.#last === undefined ? codeFiles.flatMap((codeFile) => codeFile.problems) : [];
-    throwIfAny([...problems, ...fileProblems, ...findBrokenRules(settings), ...upstream.problems]);
+    throwIfAny([...problems, ...fileProblems, ...findBrokenRules(settings), ...upstreamProblems]);
     const atStart = (this.#atStart ??= settings);
     return {
-      configuration: { ...readStaticSettings(settings), upstream: upstream.settings, shard, ...codes },
+      configuration: { ...readStaticSettings(settings), upstream, shard, ...codes },
       settings,
       codeFiles,
       unmatchedPatterns,
-      newlyUnmatchedPatterns: unmatchedPatterns.filter(
-        (pattern) => this.#last?.unmatchedPatterns.includes(pattern) !== true,
-      ),
       settingsNeedingRestart: RESTART_ONLY_SETTINGS.filter(
         (path) => !isDeepStrictEqual(settings.get(path), atStart.get(path)),
       ),

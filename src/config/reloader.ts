@@ -101,7 +101,7 @@ const MAX_LOGGED_CODES = 10;
 
 function logReload(
   trigger: ReloadTrigger,
-  { settingsNeedingRestart, newlyUnmatchedPatterns }: LoadedConfiguration,
+  { settingsNeedingRestart, unmatchedPatterns }: LoadedConfiguration,
   { added, changed, kept, removed, relabelled, expectationChanged }: AppliedCodes,
   logger: Logger,
 ): void {
@@ -116,7 +116,7 @@ function logReload(
   logger.info({ trigger, ...counts }, 'Configuration reloaded');
   if (settingsNeedingRestart.length > 0)
     logger.warn({ settings: settingsNeedingRestart }, 'Some changed settings need a restart');
-  warnAboutUnmatched(newlyUnmatchedPatterns, logger);
+  warnAboutUnmatched(unmatchedPatterns, logger);
   if (removed.length === 0) return;
   const codes = removed.slice(0, MAX_LOGGED_CODES).map(({ serviceCode }) => serviceCode);
   logger.warn({ count: removed.length, service_codes: codes }, 'Service codes disappeared');

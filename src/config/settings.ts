@@ -25,10 +25,8 @@ export interface Setting {
   readonly default?: string;
   /** The effect of leaving it out, for a setting without a plain default. */
   readonly defaultText?: string;
-  /** The one source that cannot give the setting. */
+  /** The one source that cannot give the setting; what cannot be a flag is a secret, and never shown. */
   readonly excludedSource?: 'file' | 'flag';
-  /** Its value is never shown. */
-  readonly isSecret?: true;
 }
 
 /**
@@ -108,7 +106,6 @@ export const SETTINGS = {
     doc: 'Shared secret of every service code without its own. There is no flag, because command lines are visible to every user.',
     schema: secretText,
     excludedSource: 'flag',
-    isSecret: true,
   },
   secret_file: {
     doc: 'File that contains that secret; a trailing newline is ignored.',

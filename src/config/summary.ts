@@ -3,23 +3,26 @@ import { formatShard } from '../sharding/shard.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
 import type { LoadedConfiguration } from './configuration-source.ts';
 import type { CodeFile } from './service-codes/code-files.ts';
-import { listSettingGroups, type Setting, type SettingPath } from './settings.ts';
-import type { MergedSettings } from './sources.ts';
+import { listSettings, type Setting } from './settings.ts';
+import type { SourceEntry } from './sources.ts';
 import { formatDuration } from './units.ts';
 
 /**
- * Formats the output of `--config.check` for a valid configuration: every setting with its value and origin, the
+ * Formats the output of `--config.check` for a valid configuration: the settings that are set, with their origins, the
  * service codes with their effective settings, and the proxies. Secrets and passwords are not shown.
  */
-export function formatConfigurationSummary({
-  configuration,
-  settings,
-  codeFiles,
-}: LoadedConfiguration): string {
+export function formatConfigurationSummary(loaded: LoadedConfiguration): string {
+  const { configuration, settings, codeFiles } = loaded;
   const { serviceCodes, upstream } = configuration;
+  const rows = listSettings().flatMap(([path, setting]): Row[] => {
+    const origin = settings.origin(path);
+    return origin === undefined ? [] : [[path, formatSetting(origin, setting), `(${origin.locate()})`]];
+  });
   return [
     `The configuration is valid: ${formatCodeCount(configuration)}.`,
-    ...formatSettings(settings),
+    '',
+    'Settings that are not defaults:',
+    ...formatTable(rows),
     ...(settings.get('service_code_files') === undefined ? [] : formatCodeFiles(codeFiles)),
     '',
     ...(serviceCodes.length === 0 ? ['Service codes: none.'] : formatCodes(serviceCodes)),
@@ -37,34 +40,12 @@ function formatCodeCount({ serviceCodes, shard, codesOnOtherShards }: Configurat
 
 type Row = readonly string[];
 
-/** Formats the settings by group, with the same column widths in all groups. */
-function formatSettings(settings: MergedSettings): readonly string[] {
-  const groups = listSettingGroups();
-  const lines = formatTable(
-    groups.flatMap((group) =>
-      group.settings.map(([path, setting]): Row => {
-        const fallback = setting.default === undefined ? 'not set' : 'default';
-        const origin = settings.origin(path)?.locate() ?? fallback;
-        return [path, formatSettingValue(path, setting, settings), `(${origin})`];
-      }),
-    ),
-  );
-  return groups.flatMap(({ title, settings: { length } }) => ['', `${title}:`, ...lines.splice(0, length)]);
-}
-
-function formatSettingValue(path: SettingPath, setting: Setting, settings: MergedSettings): string {
-  const origin = settings.origin(path);
-  const raw = origin === undefined ? setting.default : origin.raw;
-  if (raw === undefined) return '–';
-  if (setting.isSecret === true) return maskSecret(formatPart(raw));
-  // The list may contain secrets.
-  if (path === 'service_codes') return `${settings.get('service_codes')?.length ?? 0}, listed below`;
+function formatSetting({ path, raw }: SourceEntry, { excludedSource }: Setting): string {
   const parts: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
-  return parts.map(formatPart).join(', ');
-}
-
-function formatPart(raw: unknown): string {
-  return typeof raw === 'string' ? raw : JSON.stringify(raw);
+  const text = parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join(', ');
+  if (excludedSource === 'flag') return maskSecret(text);
+  // The list may contain secrets.
+  return path === 'service_codes' ? 'listed below' : text;
 }
 
 function formatCodeFiles(files: readonly CodeFile[]): readonly string[] {

@@ -15,7 +15,7 @@ const started = await loadWithSources({ env: REQUIRED_ENVIRONMENT });
 const VALID: LoadedConfiguration = {
   ...started,
   settingsNeedingRestart: ['log.level'],
-  newlyUnmatchedPatterns: ['/etc/codes/*.yml'],
+  unmatchedPatterns: ['/etc/codes/*.yml'],
 };
 const createCodes = (count: number): readonly PolledCode[] =>
   Array.from({ length: count }, (_, index) => createPolledCode(`C${index}`));

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listSettings } from '../../../src/config/settings.ts';
 import { formatConfigurationSummary } from '../../../src/config/summary.ts';
 import { loadWithSources, REQUIRED_ENVIRONMENT, SECRET } from '../../support/configuration.ts';
 import { assertGolden } from '../../support/fixtures.ts';
@@ -33,12 +32,9 @@ const given = {
   files: { '/etc/secrets/shared': `${SECRET}-shared\n` },
 };
 
-test('the summary has every setting with its value and origin', async () => {
+test('the summary has every setting that is set, with its value and origin', async () => {
   const text = formatConfigurationSummary(await loadWithSources(given));
   assertGolden('config/summary.txt', text);
-  for (const [path] of listSettings()) {
-    assert.match(text, new RegExp(`^ {2}${path.replace('.', '\\.')} .*\\(.+\\)$`, 'm'));
-  }
 });
 
 test('the summary shows no secret and no proxy password', async () => {
