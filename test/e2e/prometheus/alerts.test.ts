@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWorld } from '../../simulator/world.ts';
 import { ALERTMANAGER, Alertmanager } from '../../support/alertmanager.ts';
-import { readDeployFile, listDeployYaml, readRunbookQueries } from '../../support/deploy-files.ts';
+import { readDeployFile, listDeployYaml } from '../../support/deploy-files.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
 import { startProgram } from '../../support/program.ts';
 import { Prometheus } from '../../support/prometheus.ts';
@@ -15,7 +14,6 @@ import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 /** Times in rules and routes are divided by this: a minute becomes a second. */
 const TIME_DIVISOR = 60;
 const CODE = 'TESTING';
-const WORLD_OPTIONS = { users: 20, tasks: 30, seed: 1 };
 
 /** Alerts that fire while the service is down and that Alertmanager inhibits. */
 const INHIBITED = ['XvsApiDataStale', 'XvsApiErrorRatio', 'XvsApiBudgetBurnFast'];
@@ -37,21 +35,6 @@ function createRoutes(url: string): unknown {
   return scaleDurations(redirected, TIME_DIVISOR);
 }
 
-/** The shipped rules, except that one stalled task of a server fires XvsIngestStalled. */
-function readRules(name: string): string {
-  return readDeployFile(name).replace('xvs_tasks_stalled:max >= 3', 'xvs_tasks_stalled:max >= 1');
-}
-
-/** A live task that runs longer than the test. The seed makes the simulated world the same at every start. */
-function findLongLivedTask(): { readonly id: string; readonly vsId: string } {
-  const world = createWorld({ ...WORLD_OPTIONS, startedAtMs: 0 });
-  const liveAt = (ms: number) => [...world.tasks(CODE, ms)].filter(({ progress }) => progress === 0);
-  const later = new Set(liveAt(600_000).map(({ id }) => id));
-  const task = liveAt(0).find(({ id }) => later.has(id));
-  assert.ok(task !== undefined);
-  return { id: task.id, vsId: task.vs_id };
-}
-
 test(
   'alerts pass from the exporter through Prometheus and Alertmanager to the receiver',
   { timeout: 600_000 },
@@ -59,7 +42,8 @@ test(
     if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER)) return;
     await using service = startSimulatorProgram(
       `--service-code=${CODE}:abc`,
-      ...Object.entries(WORLD_OPTIONS).map(([name, value]) => `--${name}=${value}`),
+      '--users=20',
+      '--tasks=30',
       '--stream=main',
       '--stream=backup',
     );
@@ -80,7 +64,9 @@ test(
     await using alertmanager = await Alertmanager.start(createRoutes(receiver.url));
     await using prometheus = await Prometheus.start({
       targets: [`127.0.0.1:${port}`],
-      rules: listDeployYaml('prometheus/rules').map((name) => scaleDurations(readRules(name), TIME_DIVISOR)),
+      rules: listDeployYaml('prometheus/rules').map((name) =>
+        scaleDurations(readDeployFile(name), TIME_DIVISOR),
+      ),
       alertmanager: alertmanager.address,
     });
     const arrived = (alertname: string, status: 'firing' | 'resolved' = 'firing') =>
@@ -89,50 +75,7 @@ test(
         (notice) => notice !== undefined,
       );
 
-    await t.test('no alert fires at first', async () => {
-      await prometheus.waitUntil(
-        () => prometheus.value(`service_code:xvs_tasks:sum{service_code="${CODE}"}`),
-        (tasks) => (tasks ?? 0) > 0,
-      );
-      assert.equal(receiver.find('XvsIngestStalled'), undefined);
-      assert.equal(receiver.find('XvsApiDown'), undefined);
-    });
-
-    await t.test('Prometheus answers every query of the runbook', async () => {
-      for (const query of readRunbookQueries()) {
-        await assert.doesNotReject(() => prometheus.query(query.replaceAll('"CODE"', `"${CODE}"`)), query);
-      }
-    });
-
-    await t.test('frozen ingest of a task fires XvsIngestStalled for its server', async () => {
-      const { id, vsId } = findLongLivedTask();
-      await setFault(serviceUrl, { fault: 'freeze_ingest', taskId: id });
-      const notice = await arrived('XvsIngestStalled');
-      assert.deepEqual(notice, {
-        receiver: 'warning',
-        status: 'firing',
-        labels: {
-          alertname: 'XvsIngestStalled',
-          layer: 'data',
-          service_code: CODE,
-          severity: 'warning',
-          vs_id: vsId,
-        },
-      });
-      assert.equal(receiver.find('XvsIngestStalled', 'resolved'), undefined);
-    });
-
-    await t.test('the alert resolves when ingest continues', async () => {
-      await clearFaults(serviceUrl);
-      const notice = await arrived('XvsIngestStalled', 'resolved');
-      assert.equal(notice?.labels['vs_id'], findLongLivedTask().vsId);
-    });
-
     await t.test('an expected stream that stops has its name in metric, page and alert', async () => {
-      const getDown = () =>
-        prometheus
-          .query(`xvs_expected_task_up{service_code="${CODE}"} == 0`)
-          .then((series) => series.map(({ metric }) => metric['task_name']));
       await prometheus.waitUntil(
         () => prometheus.value(`sum(xvs_expected_task_up{service_code="${CODE}"})`),
         (up) => up === 2,
@@ -151,7 +94,8 @@ test(
           task_name: 'main',
         },
       });
-      assert.deepEqual(await getDown(), ['main']);
+      assert.equal(await prometheus.value('xvs_expected_task_up{task_name="main"}'), 0);
+      assert.equal(await prometheus.value('xvs_expected_task_up{task_name="backup"}'), 1);
       const page = await (await fetch(`http://127.0.0.1:${port}/`)).text();
       assert.match(page, /Expected: main has been stalled since [^.]*\./);
       await clearFaults(serviceUrl);
@@ -163,14 +107,6 @@ test(
       const notice = await arrived('XvsApiDown');
       assert.equal(notice?.receiver, 'critical');
       assert.equal(notice?.labels['service_code'], CODE);
-    });
-
-    await t.test('while the service fails, gauges are stale and counters stay', async () => {
-      await prometheus.waitUntil(
-        () => prometheus.query('{__name__=~"xvs_tasks|xvs_online_users|xvs_servers"}'),
-        (series) => series.length === 0,
-      );
-      assert.ok(((await prometheus.value('sum(xvs_input_bytes_total)')) ?? 0) > 0);
     });
 
     await t.test('inhibited alerts fire but do not arrive', async () => {

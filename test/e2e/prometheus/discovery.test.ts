@@ -2,19 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { readDeployFile, listDeployYaml } from '../../support/deploy-files.ts';
+import { readDeployFile } from '../../support/deploy-files.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
 import { startProgram } from '../../support/program.ts';
 import { Prometheus, type QueriedSeries } from '../../support/prometheus.ts';
-import { scaleDurations } from '../../support/scale-durations.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const CODES = ['STAYS', 'GOES', 'COMES', 'a b&c="é"'] as const;
 const SPECIAL_CODE = CODES[3];
-
-/** Minutes in the rules become seconds. */
-const TIME_DIVISOR = 60;
 
 /** Series that Prometheus adds for each scrape. */
 const SCRAPE_METRICS = /^(?:up|scrape_.*)$/;
@@ -49,14 +45,10 @@ test(
     using folder = new TemporaryFolder();
     folder.replace('config.json', createConfiguration(serviceUrl, ['STAYS', 'GOES', SPECIAL_CODE]));
     const flags = [`--config.file=${folder.at('config.json')}`, '--web.listen-address=127.0.0.1:0'];
-    const exporter = startProgram([...flags, '--web.enable-lifecycle']);
-    t.after(() => exporter[Symbol.asyncDispose]());
+    await using exporter = startProgram([...flags, '--web.enable-lifecycle']);
     const address = `127.0.0.1:${await exporter.waitForPort()}`;
     await using prometheus = await Prometheus.start({
       jobs: [{ ...job, http_sd_configs: [{ url: `http://${address}/sd`, refresh_interval: '1s' }] }],
-      rules: listDeployYaml('prometheus/rules').map((name) =>
-        scaleDurations(readDeployFile(name), TIME_DIVISOR),
-      ),
     });
     const upOfCodes = () => prometheus.query('up{service_code!=""} == 1');
 
@@ -117,41 +109,6 @@ test(
           (series) => listCodes(series).join() === ['COMES', 'STAYS', SPECIAL_CODE].join(),
         );
         assert.deepEqual(await prometheus.query('{__name__=~"xvs_.+", service_code="GOES"}'), []);
-      },
-    );
-
-    await t.test('a removed code never fires an alert', async () => {
-      const wentAt = (await prometheus.value('vector(time())')) ?? 0;
-      // Longer than the longest `for` of an alert on exporters, and on unwatched codes.
-      await prometheus.waitUntil(
-        () => prometheus.value('vector(time())'),
-        (now) => (now ?? 0) > wentAt + 16,
-      );
-      // The event loop may lag on a busy machine.
-      const alerts =
-        'ALERTS{alertname=~"XvsExporter.*|XvsServiceCode.*", alertname!="XvsExporterEventLoopLag"}';
-      assert.deepEqual(await prometheus.query(alerts), []);
-      assert.deepEqual(await prometheus.query('ALERTS{service_code="GOES", alertstate="firing"}'), []);
-    });
-
-    await t.test(
-      'an exporter that dies fires XvsExporterDown once and XvsServiceCodeUnwatched for each code',
-      async () => {
-        await exporter[Symbol.asyncDispose]();
-        const firing = async (alert: string) =>
-          await prometheus.query(`ALERTS{alertname="${alert}", alertstate="firing"}`);
-        await prometheus.waitUntil(
-          () => firing('XvsExporterDown'),
-          (alerts) => alerts.length === 1,
-        );
-        // GOES was also polled within the last hour (here a minute), by an instance that is now down.
-        const unwatched = async () => listCodes(await firing('XvsServiceCodeUnwatched'));
-        await prometheus.waitUntil(
-          unwatched,
-          (codes) => codes.join() === ['COMES', 'GOES', 'STAYS', SPECIAL_CODE].join(),
-        );
-        assert.deepEqual(await firing('XvsExporterInstanceDown'), []);
-        assert.equal((await firing('XvsExporterDown')).length, 1);
       },
     );
   },

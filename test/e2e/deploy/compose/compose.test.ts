@@ -4,7 +4,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { z } from 'zod';
 import { parseSimulatorFlags } from '../../../simulator/flags.ts';
 import { startProgram } from '../../../support/program.ts';
 import { startSimulatorProgram } from '../../../support/simulator-program.ts';
@@ -17,15 +16,6 @@ import {
   readComposeFile,
   listReferencedVariables,
 } from './compose-file.ts';
-
-const prometheusConfig = z.looseObject({
-  alerting: z.object({ alertmanagers: z.array(z.object({ static_configs: z.array(targets()) })) }),
-  scrape_configs: z.array(z.looseObject({ job_name: z.string(), static_configs: z.array(targets()) })),
-});
-
-function targets() {
-  return z.object({ targets: z.array(z.string()) });
-}
 
 test('every container has no privileges, resource limits, a pinned version and ports on loopback only', () => {
   const { services } = readComposeFile();
@@ -96,22 +86,14 @@ test('the exporter finds what its configuration expects at the simulated service
 });
 
 test('Prometheus has the shipped configuration with container names as hosts', () => {
-  const shipped = prometheusConfig.parse(parse(readRepositoryFile('deploy/prometheus/prometheus.yml')));
-  const config = prometheusConfig.parse(parse(readRepositoryFile(COMPOSE_FOLDER, 'prometheus.yml')));
-  const places: readonly (typeof config)[] = [config, shipped];
-  const [here = [], there = []] = places.map(({ alerting, scrape_configs: scrapes }) =>
-    [...alerting.alertmanagers, ...scrapes].flatMap(({ static_configs: found }) =>
-      found.flatMap((entry) => entry.targets),
-    ),
+  const targets = ['alertmanager:9093', 'exporter:20928'];
+  const own = readRepositoryFile(COMPOSE_FOLDER, 'prometheus.yml');
+  const renamed = targets.reduce(
+    (text, target) => text.replace(target, target.replace(/^.*:/, 'localhost:')),
+    own,
   );
-  assert.deepEqual(here, ['alertmanager:9093', 'exporter:20928']);
-  assert.deepEqual(
-    here.map((target) => target.replace(/^.*:/, 'localhost:')),
-    there,
-  );
-  const renamed = JSON.stringify(config).replaceAll(/"(alertmanager|exporter):/g, '"localhost:');
-  assert.deepEqual(JSON.parse(renamed), shipped);
-  for (const target of here) {
+  assert.deepEqual(parse(renamed), parse(readRepositoryFile('deploy/prometheus/prometheus.yml')));
+  for (const target of targets) {
     const [name = '', port = ''] = target.split(':');
     assert.deepEqual(readComposeService(name).ports, [`127.0.0.1:${port}:${port}`]);
   }
