@@ -20,6 +20,10 @@ const alertsResponseSchema = z.array(
 /** An alert in the API of Alertmanager. */
 export type ReceivedAlert = z.infer<typeof alertsResponseSchema>[number];
 
+const groupsResponseSchema = z.array(
+  z.object({ labels: z.record(z.string(), z.string()), alerts: alertsResponseSchema }),
+);
+
 /** A real Alertmanager without peers on the loopback interface, with a temporary folder. */
 export class Alertmanager implements AsyncDisposable {
   /** Host and port. */
@@ -62,6 +66,12 @@ export class Alertmanager implements AsyncDisposable {
   async alerts(): Promise<readonly ReceivedAlert[]> {
     const response = await fetch(`http://${this.address}/api/v2/alerts`);
     return alertsResponseSchema.parse(await response.json());
+  }
+
+  /** Returns the groups that notify together, with their labels. */
+  async groups(): Promise<z.infer<typeof groupsResponseSchema>> {
+    const response = await fetch(`http://${this.address}/api/v2/alerts/groups`);
+    return groupsResponseSchema.parse(await response.json());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
