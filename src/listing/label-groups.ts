@@ -356,15 +356,26 @@ export const EXPECTED_GROUPS = listGroups('expected_task');
 export const TASK_GROUPS = listGroups('single_task');
 export const LABEL_GROUP_NAMES = [...LIMITED_GROUPS, ...WHOLE_GROUPS, ...EXPECTED_GROUPS, ...TASK_GROUPS];
 
+const FAMILIES = listOnce((name) => Object.keys(labelGroup(name).families));
+const COUNTERS = listOnce((name) =>
+  FAMILIES.get(name)?.filter((family) => labelGroup(name).families[family]?.type === 'counter'),
+);
+
 /** The families of a label group in the order of the table. */
 export function familiesOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.keys(labelGroup(name).families) as FamilyOf<G>[];
+  return FAMILIES.get(name) as unknown as readonly FamilyOf<G>[];
 }
 
 /** The families of a label group that accumulate between listings. */
 export function countersOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {
-  return familiesOf(name).filter((family) => labelGroup(name).families[family]?.type === 'counter');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return COUNTERS.get(name) as unknown as readonly FamilyOf<G>[];
+}
+
+/** A fact of each label group, which all service codes share. */
+function listOnce<Fact>(find: (name: LabelGroupName) => Fact): ReadonlyMap<LabelGroupName, Fact> {
+  return new Map(LABEL_GROUP_NAMES.map((name) => [name, find(name)]));
 }
 
 /** Labels that become `__other__` when a label set folds. */

@@ -29,7 +29,7 @@ export function sanitizeLabelValue(text: string | undefined): string {
 
 /**
  * The label values of a row, without `service_code`, in the order of its label group. The last ones can be
- * missing: then the row does not have these labels.
+ * missing: then the row does not have these labels. In rows, equal label sets are one object.
  */
 export type LabelSet = readonly string[];
 
@@ -38,21 +38,18 @@ export function isNamed(labels: LabelSet): boolean {
   return !labels.includes(UNKNOWN) && !labels.includes(OTHER);
 }
 
-/** The key of a label set. Label values hold no control characters, so two label sets never share a key. */
-export function joinLabels(labels: LabelSet): string {
-  return labels.length === 1 ? (labels[0] ?? '') : labels.join('\u0000');
-}
-
-const MAX_KNOWN_LABELS = 50_000;
-const knownLabels = new Map<string, LabelSet>();
+/** By their values, joined by a character that they do not hold. */
+const knownLabels = new Map<string, WeakRef<LabelSet>>();
+const unusedLabels = new FinalizationRegistry<string>((key) => {
+  if (knownLabels.get(key)?.deref() === undefined) knownLabels.delete(key);
+});
 
 /** Returns one object for equal label sets: those of listings and of service codes are much alike. */
 export function internLabels(labels: LabelSet): LabelSet {
-  const key = joinLabels(labels);
-  const known = knownLabels.get(key);
+  const key = labels.length === 1 ? (labels[0] ?? '') : labels.join('\u0000');
+  const known = knownLabels.get(key)?.deref();
   if (known !== undefined) return known;
-  // Those in use are soon known again.
-  if (knownLabels.size === MAX_KNOWN_LABELS) knownLabels.clear();
-  knownLabels.set(key, labels);
+  knownLabels.set(key, new WeakRef(labels));
+  unusedLabels.register(labels, key);
   return labels;
 }

@@ -6,7 +6,7 @@ import {
   type LabelGroupName,
   type LabelNameOf,
 } from './label-groups.ts';
-import { internLabels, joinLabels, type LabelSet } from './label-values.ts';
+import { internLabels, type LabelSet } from './label-values.ts';
 
 /**
  * The numbers of a label group: a row for each label set, a column for each family. NaN is no number: the
@@ -59,7 +59,7 @@ export class TextRows<G extends LabelGroupName> implements OpenRows<FamilyOf<G>>
   readonly columns: Readonly<Record<FamilyOf<G>, number[]>>;
   readonly #counters: readonly FamilyOf<G>[];
   readonly #gauges: readonly FamilyOf<G>[];
-  readonly #rows = new Map<string, number>();
+  readonly #rows = new Map<LabelSet, number>();
 
   constructor(group: G) {
     const families = familiesOf(group);
@@ -70,11 +70,11 @@ export class TextRows<G extends LabelGroupName> implements OpenRows<FamilyOf<G>>
 
   /** The row of a label set. In a new one, counters are 0, and gauges are no numbers yet. */
   find(...labels: LabelSet): number {
-    const key = joinLabels(labels);
-    const found = this.#rows.get(key);
+    const labelSet = internLabels(labels);
+    const found = this.#rows.get(labelSet);
     if (found !== undefined) return found;
-    const row = this.labelSets.push(internLabels(labels)) - 1;
-    this.#rows.set(key, row);
+    const row = this.labelSets.push(labelSet) - 1;
+    this.#rows.set(labelSet, row);
     for (const counter of this.#counters) this.columns[counter].push(0);
     for (const gauge of this.#gauges) this.columns[gauge].push(Number.NaN);
     return row;

@@ -3,9 +3,9 @@ import { OTHER, UNKNOWN, type LabelSet } from '../listing/label-values.ts';
 import type { OutputReading, TaskReading } from '../listing/listing.ts';
 import { placeOf, recordOf, TextRows, type Rows, type RowsOf } from '../listing/rows.ts';
 import type { Instant } from './instant.ts';
+import { reuseRows } from './group-rows.ts';
 import { ABSENCE_MS } from './label-set-limit.ts';
 import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
-import { reuseRows } from './reuse-rows.ts';
 
 /** Names with counters, expected and removed ones. */
 const MAX_NAMES = 1000;

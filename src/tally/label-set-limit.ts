@@ -1,20 +1,11 @@
-import { foldedPlacesOf, isClosed, type LabelGroupName } from '../listing/label-groups.ts';
-import { internLabels, joinLabels, OTHER, type LabelSet } from '../listing/label-values.ts';
+import { countersOf, foldedPlacesOf, isClosed, type LabelGroupName } from '../listing/label-groups.ts';
+import { internLabels, OTHER, type LabelSet } from '../listing/label-values.ts';
 import type { Instant } from './instant.ts';
 
 /** A label set that has been absent for longer gives its row to a new one. */
 export const ABSENCE_MS = 60 * 60 * 1000;
 /** Rows of folded label sets come on top of the limit: this part of it. */
 const FOLDED_PART = 1 / 8;
-
-/** A label set that has a row. */
-export interface LimitedRow {
-  readonly labels: LabelSet;
-  /** The last listing with it. */
-  seen: Instant;
-  /** Its place among the rows that were last published; -1 before that. */
-  place: number;
-}
 
 /**
  * The limit of the label sets of a label group of one service code and its memory: which label sets have a
@@ -24,86 +15,105 @@ export interface LimitedRow {
 export class LabelSetLimit {
   /** Label sets of the last listing that folded. */
   foldedCount = 0;
-  /** By key, in the order in which they got their rows. */
-  readonly #rows = new Map<string, LimitedRow>();
-  /** Rows of folded label sets: they are never evicted. */
-  readonly #foldedRows = new Map<string, LimitedRow>();
+  readonly #group: LabelGroupName;
   readonly #maxRows: number;
-  readonly #foldedPlaces: readonly number[];
-  /** Those of the last listing, and their rows. */
-  #listed: readonly LabelSet[] = [];
-  #assigned: readonly LimitedRow[] = [];
+  /** In the order in which label sets got their rows. */
+  #rows = new Map<LabelSet, number>();
+  /** By row. */
+  #labelSets: LabelSet[] = [];
+  #seen: Instant[] = [];
+  /** Rows of folded label sets: they are never evicted. */
+  #foldedRows = 0;
 
   constructor(group: LabelGroupName, maxLabelSets: number) {
+    this.#group = group;
     this.#maxRows = isClosed(group) ? Infinity : maxLabelSets;
-    this.#foldedPlaces = foldedPlacesOf(group);
   }
 
-  *[Symbol.iterator](): Generator<LimitedRow, void> {
-    yield* this.#rows.values();
-    yield* this.#foldedRows.values();
+  /** By row. */
+  get labelSets(): readonly LabelSet[] {
+    return this.#labelSets;
+  }
+
+  /** The last listing with each label set. */
+  *listSeen(): Generator<readonly [labels: LabelSet, seen: Instant], void> {
+    for (const [row, seen] of this.#seen.entries()) yield [this.#labelSets[row] ?? [], seen];
   }
 
   /** Gives a row to a label set of an earlier process, even beyond the limit. */
-  restore(labels: LabelSet, seen: Instant): LimitedRow {
-    const rows = this.#isFolded(labels) ? this.#foldedRows : this.#rows;
-    return addRow(rows, internLabels(labels), seen);
+  restore(labels: LabelSet, seen: Instant): void {
+    this.#addRow(internLabels(labels), seen);
   }
 
   /** Returns the row of each label set of a listing. */
-  assign(labelSets: readonly LabelSet[], at: Instant): readonly LimitedRow[] {
-    const known = labelSets.map((labels, index) =>
-      labels === this.#listed[index] && this.#assigned[index]?.labels === labels
-        ? this.#assigned[index]
-        : this.#rows.get(joinLabels(labels)),
-    );
-    for (const row of known) if (row !== undefined) row.seen = at;
-    const isEnough = !known.includes(undefined) || this.#rows.size + labelSets.length <= this.#maxRows;
-    const evictable = isEnough ? [] : this.#listAbsent(at);
+  assign(labelSets: readonly LabelSet[], at: Instant): readonly number[] {
+    for (const labels of labelSets) {
+      const row = this.#rows.get(labels);
+      if (row !== undefined) this.#seen[row] = at;
+    }
+    // Without counters, nothing but a 0 is exposed of what is absent.
+    if (countersOf(this.#group).length === 0) this.#dropAbsent(at);
+    const evictable = this.#listAbsent(at);
     this.foldedCount = 0;
-    this.#listed = labelSets;
-    this.#assigned = labelSets.map((labels, index) => known[index] ?? this.#assignNew(labels, at, evictable));
-    return this.#assigned;
+    return labelSets.map((labels) => this.#rows.get(labels) ?? this.#assignNew(labels, at, evictable));
   }
 
   /** Takes away the rows of label sets that have been absent for an hour. */
-  evictAbsent(at: Instant): void {
-    for (const { labels } of this.#listAbsent(at)) this.#rows.delete(joinLabels(labels));
+  #dropAbsent(at: Instant): void {
+    const absent = new Set(this.#listAbsent(at));
+    if (absent.size === 0) return;
+    const kept = [...this.#rows].filter(([labels]) => !absent.has(labels));
+    this.#labelSets = kept.map(([labels]) => labels);
+    this.#seen = kept.map(([, row]) => this.#seen[row] ?? at);
+    this.#rows = new Map(this.#labelSets.map((labels, row) => [labels, row]));
   }
 
-  /** Label sets that have been absent for an hour, the longest first. */
-  #listAbsent({ monotonicMs }: Instant): LimitedRow[] {
-    return [...this.#rows.values()]
-      .filter(({ seen }) => monotonicMs - seen.monotonicMs > ABSENCE_MS)
-      .toSorted((a, b) => a.seen.monotonicMs - b.seen.monotonicMs);
+  /** Label sets that have been absent for an hour, the longest first: found when the first is asked for. */
+  *#listAbsent({ monotonicMs }: Instant): Generator<LabelSet, void> {
+    const absent: [labels: LabelSet, seenMs: number][] = [];
+    for (const [labels, row] of this.#rows) {
+      const seenMs = this.#seen[row]?.monotonicMs ?? monotonicMs;
+      if (monotonicMs - seenMs > ABSENCE_MS && !this.#isFolded(labels)) absent.push([labels, seenMs]);
+    }
+    for (const [labels] of absent.toSorted(([, a], [, b]) => a - b)) yield labels;
   }
 
   /** Returns a free row, that of the first evictable label set, or that of what folds. */
-  #assignNew(labels: LabelSet, at: Instant, evictable: LimitedRow[]): LimitedRow {
+  #assignNew(labels: LabelSet, at: Instant, evictable: Generator<LabelSet, void>): number {
     if (this.#isFolded(labels)) return this.#findFolded(labels, at);
-    if (this.#rows.size >= this.#maxRows) {
-      const evicted = evictable.shift();
-      if (evicted === undefined) {
-        this.foldedCount += 1;
-        return this.#findFolded(labels, at);
-      }
-      this.#rows.delete(joinLabels(evicted.labels));
-    }
-    return addRow(this.#rows, labels, at);
+    if (this.#rows.size - this.#foldedRows < this.#maxRows) return this.#addRow(labels, at);
+    const evicted = evictable.next().value;
+    if (evicted !== undefined) return this.#replace(evicted, labels, at);
+    this.foldedCount += 1;
+    return this.#findFolded(labels, at);
   }
 
-  #findFolded(labels: LabelSet, at: Instant): LimitedRow {
-    const folded = labels.map((label, place) => (this.#foldedPlaces.includes(place) ? OTHER : label));
-    const all = labels.map(() => OTHER);
-    const hasRoom =
-      this.#foldedPlaces.length > 0 && this.#foldedRows.size < Math.ceil(this.#maxRows * FOLDED_PART);
+  #findFolded(labels: LabelSet, at: Instant): number {
+    const foldedPlaces = foldedPlacesOf(this.#group);
+    const folded = internLabels(labels.map((label, place) => (foldedPlaces.includes(place) ? OTHER : label)));
+    const all = internLabels(labels.map(() => OTHER));
+    const hasRoom = foldedPlaces.length > 0 && this.#foldedRows < Math.ceil(this.#maxRows * FOLDED_PART);
     const row =
-      this.#foldedRows.get(joinLabels(folded)) ??
-      (hasRoom
-        ? addRow(this.#foldedRows, internLabels(folded), at)
-        : this.#foldedRows.get(joinLabels(all))) ??
-      addRow(this.#foldedRows, internLabels(all), at);
-    row.seen = at;
+      this.#rows.get(folded) ??
+      (hasRoom ? this.#addRow(folded, at) : (this.#rows.get(all) ?? this.#addRow(all, at)));
+    this.#seen[row] = at;
+    return row;
+  }
+
+  #addRow(labels: LabelSet, seen: Instant): number {
+    const row = this.#labelSets.push(labels) - 1;
+    this.#rows.set(labels, row);
+    this.#seen.push(seen);
+    if (this.#isFolded(labels)) this.#foldedRows += 1;
+    return row;
+  }
+
+  #replace(evicted: LabelSet, labels: LabelSet, at: Instant): number {
+    const row = this.#rows.get(evicted) ?? 0;
+    this.#rows.delete(evicted);
+    this.#rows.set(labels, row);
+    this.#labelSets[row] = labels;
+    this.#seen[row] = at;
     return row;
   }
 
@@ -111,10 +121,4 @@ export class LabelSetLimit {
   #isFolded(labels: LabelSet): boolean {
     return this.#maxRows < Infinity && labels.includes(OTHER);
   }
-}
-
-function addRow(rows: Map<string, LimitedRow>, labels: LabelSet, seen: Instant): LimitedRow {
-  const row: LimitedRow = { labels, seen, place: -1 };
-  rows.set(joinLabels(labels), row);
-  return row;
 }

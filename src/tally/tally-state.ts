@@ -163,9 +163,9 @@ function toCodeEntry({
       taskCount: ledger.accountCount,
       lifetimes: ledger.lifetimes.persisted,
       meteredFormats: [...meteredFormats],
-      servers: [...groups.userServers.limit]
-        .filter(({ labels }) => isNamed(labels))
-        .map(({ labels: [vsId], seen: { monotonicMs, wallMs } }) => [vsId, monotonicMs, wallMs]),
+      servers: [...groups.userServers.limit.listSeen()]
+        .filter(([labels]) => isNamed(labels))
+        .map(([[vsId], { monotonicMs, wallMs }]) => [vsId, monotonicMs, wallMs]),
       counters: recordOf(COUNTER_GROUPS, (group) => groups[group].exportCounters()),
       details: details && [...details.exportDetails()],
       expectedCounters: [...expectedCounters.exportCounters()],

@@ -13,13 +13,12 @@ import type { Listing } from '../listing/listing.ts';
 import { placeOf, recordOf, sumColumn, TextRows, type Rows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
 import type { Instant } from './instant.ts';
-import { GroupRows } from './group-rows.ts';
+import { GroupRows, reuseRows } from './group-rows.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { ExpectedCounters } from './expected-counters.ts';
 import { DEFAULT_MAX_STREAM_RATE, Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import type { LedgerRows, ServerSums } from './ledger/server-sums.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
-import { reuseRows } from './reuse-rows.ts';
 import type { Counts, ListingProblems, Snapshot } from './snapshot.ts';
 import {
   createRecords,
@@ -219,7 +218,7 @@ export class Tally {
     totals.count('listingTasks', listing.taskCount);
     totals.count('servers', userServers.labelSets.filter(([vsId]) => vsId !== UNKNOWN).length);
     const serversSeen = new TextRows('serversSeen');
-    for (const { labels, seen } of this.#groups.userServers.limit)
+    for (const [labels, seen] of this.#groups.userServers.limit.listSeen())
       if (isNamed(labels)) serversSeen.count('serverLastSeen', seen.wallMs / 1000, ...labels);
     return this.#reuse({
       listing: totals,

@@ -4,7 +4,7 @@ import {
   labelGroup,
   type LabelGroupName,
 } from '../../listing/label-groups.ts';
-import { joinLabels, type LabelSet } from '../../listing/label-values.ts';
+import type { LabelSet } from '../../listing/label-values.ts';
 import type { Rows } from '../../listing/rows.ts';
 import type { CodeState } from '../../poller/store.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
@@ -102,8 +102,8 @@ export class Births {
       const rows: Rows | undefined = snapshot.rows[group];
       const answered = labelSets[index] ?? [];
       if (rows === undefined || rows.labelSets === answered) continue;
-      const known = new Set(answered.map(joinLabels));
-      const isKnown = rows.labelSets.map((labels) => known.has(joinLabels(labels)));
+      const known = new Set(answered);
+      const isKnown = rows.labelSets.map((labels) => known.has(labels));
       for (const counter of countersOf(group)) {
         const totals = rows.columns[counter] ?? [];
         const numbers = totals.map((total, row) =>

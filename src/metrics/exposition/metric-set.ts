@@ -1,4 +1,4 @@
-import { internLabels, joinLabels, type LabelSet } from '../../listing/label-values.ts';
+import { internLabels, type LabelSet } from '../../listing/label-values.ts';
 import { NO_NUMBERS, type Column, type Family, type FamilySpec } from '../catalogue/family.ts';
 
 /**
@@ -25,13 +25,13 @@ export class MetricSet {
 
   #update(spec: FamilySpec, labels: LabelSet, change: (before: number | undefined) => number): void {
     const { labelSets, numbers } = this.get(spec);
-    const key = joinLabels(labels);
-    const found = labelSets.findIndex((known) => joinLabels(known) === key);
+    const labelSet = internLabels(labels);
+    const found = labelSets.indexOf(labelSet);
     const row = found === -1 ? labelSets.length : found;
     const number = change(numbers[row]);
     if (Object.is(number, numbers[row])) return;
     this.#columns.set(spec, {
-      labelSets: found === -1 ? [...labelSets, internLabels(labels)] : labelSets,
+      labelSets: found === -1 ? [...labelSets, labelSet] : labelSets,
       numbers: numbers.toSpliced(row, 1, number),
     });
   }

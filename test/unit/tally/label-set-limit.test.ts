@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LabelGroupName } from '../../../src/listing/label-groups.ts';
+import { internLabels } from '../../../src/listing/label-values.ts';
 import { LabelSetLimit } from '../../../src/tally/label-set-limit.ts';
 import { buildOutputRecord, buildTaskRecord, buildUserRecord } from '../../support/record-builders.ts';
 import { readValues, sumValues, TallyRun } from '../../support/tally-run.ts';
@@ -105,9 +106,9 @@ for (const [name, { group, limit, steps }] of Object.entries(RULES)) {
   test(name, () => {
     const rows = new LabelSetLimit(group, limit);
     for (const [minute, listed, expected] of steps) {
-      const labelSets = listed.split('|').map((labels) => labels.split(' '));
+      const labelSets = listed.split('|').map((labels) => internLabels(labels.split(' ')));
       const at = { wallMs: 0, monotonicMs: minute * MINUTE_MS };
-      const assigned = rows.assign(labelSets, at).map(({ labels }) => labels.join(' '));
+      const assigned = rows.assign(labelSets, at).map((row) => rows.labelSets[row]?.join(' '));
       assert.equal(assigned.join('|'), expected, `minute ${minute}`);
     }
   });
@@ -116,8 +117,10 @@ for (const [name, { group, limit, steps }] of Object.entries(RULES)) {
 test('restored label sets count as present in the last written listing, even beyond the limit', () => {
   const rows = new LabelSetLimit('tags', 1);
   for (const label of ['a', 'b']) rows.restore([label], { wallMs: 0, monotonicMs: 0 });
-  const assign = (label: string, minute: number): unknown =>
-    rows.assign([[label]], { wallMs: 0, monotonicMs: minute * MINUTE_MS })[0]?.labels[0];
+  const assign = (label: string, minute: number): unknown => {
+    const [row = 0] = rows.assign([internLabels([label])], { wallMs: 0, monotonicMs: minute * MINUTE_MS });
+    return rows.labelSets[row]?.[0];
+  };
   assert.deepEqual([assign('b', 1), assign('c', 60), assign('a', 60)], ['b', '__other__', 'a']);
 });
 
