@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, gzipSync, type ZlibOptions } from 'node:zlib';
-import type { ExpositionBody, ExpositionHead } from '../metrics/exposition/exposition-body.ts';
-import type { Exposition } from '../metrics/exposition/exposition.ts';
+import type { Exposition, ExpositionBody } from '../metrics/exposition/exposition.ts';
 import type { FamilySelection } from '../metrics/catalogue/family.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import {
@@ -70,9 +69,9 @@ interface DeflatedHead {
   readonly checksum: number;
 }
 
-const deflatedHeads = new WeakMap<ExpositionHead, Promise<DeflatedHead>>();
+const deflatedHeads = new WeakMap<Buffer, Promise<DeflatedHead>>();
 /** Heads that a scrape has had already. */
-const knownHeads = new WeakSet<ExpositionHead>();
+const knownHeads = new WeakSet<Buffer>();
 const gzippedBodies = new WeakMap<ExpositionBody, Promise<Buffer>>();
 
 /**
@@ -96,8 +95,7 @@ async function gzipBody(body: ExpositionBody): Promise<Buffer> {
   return Buffer.concat([GZIP_HEADER, deflated, await deflate(tail, constants.Z_FINISH), trailer]);
 }
 
-async function deflateHead({ chunks, byteLength }: ExpositionHead): Promise<DeflatedHead> {
-  const bytes = Buffer.concat(chunks, byteLength);
+async function deflateHead(bytes: Buffer): Promise<DeflatedHead> {
   return { deflated: await deflate(bytes, constants.Z_SYNC_FLUSH), checksum: crc32(bytes) };
 }
 

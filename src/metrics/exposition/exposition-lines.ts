@@ -4,26 +4,28 @@ import type { Family, FamilySpec, HistogramSample, StaticLabels } from '../catal
 /** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
 export type ExpositionFormat = 'text' | 'openmetrics';
 
-/** Text is encoded in chunks: longer strings would leave the garbage collector's young generation. */
-const TEXT_CHUNK_LENGTH = 16 * 1024;
+/** Lines are joined up to this length: longer strings would leave the garbage collector's young generation. */
+const TEXT_LENGTH = 16 * 1024;
 
-/** Renders the sample lines of a family, without its metadata. Lone surrogates become U+FFFD. */
-export function renderSamples(family: Family, format: ExpositionFormat): Buffer {
+/** Renders the sample lines of a family, without its metadata. */
+export function renderSamples(family: Family, format: ExpositionFormat): readonly string[] {
   const { spec, samples } = family;
-  const lines = new LineBuffer();
   const renderLabels = createLabelRenderer(family);
-  if ('labelSets' in samples)
-    for (const [row, labels] of samples.labelSets.entries()) {
-      const number = samples.numbers[row] ?? Number.NaN;
-      if (Number.isNaN(number)) continue;
-      lines.append(`${spec.name}${wrapInBraces(renderLabels(labels))} ${formatSampleValue(number)}\n`);
-    }
-  else {
+  if (!('labelSets' in samples)) {
     const bounds = formatBounds(spec, format);
-    for (const sample of samples)
-      lines.append(renderHistogramSample(spec, sample, renderLabels(sample.labels), bounds));
+    return samples.map((sample) => renderHistogramSample(spec, sample, renderLabels(sample.labels), bounds));
   }
-  return lines.toBuffer();
+  const texts: string[] = [];
+  let text = '';
+  for (const [row, labels] of samples.labelSets.entries()) {
+    const number = samples.numbers[row] ?? Number.NaN;
+    if (Number.isNaN(number)) continue;
+    text += `${spec.name}${wrapInBraces(renderLabels(labels))} ${formatSampleValue(number)}\n`;
+    if (text.length < TEXT_LENGTH) continue;
+    texts.push(text);
+    text = '';
+  }
+  return text === '' ? texts : [...texts, text];
 }
 
 /** Returns a function that renders the labels of a sample, which can lack the last ones of its family. */
@@ -37,23 +39,6 @@ function createLabelRenderer({ spec, serviceCode, staticLabels = {} }: Family): 
     for (let at = 0; at < labels.length; at += 1) text += `${prefixes[at]}${escapeQuoted(labels[at] ?? '')}`;
     return joinPairs(text === '' ? text : `${text}"`, suffix);
   };
-}
-
-class LineBuffer {
-  readonly #chunks: Buffer[] = [];
-  #text = '';
-
-  append(text: string): void {
-    this.#text += text;
-    if (this.#text.length < TEXT_CHUNK_LENGTH) return;
-    this.#chunks.push(Buffer.from(this.#text));
-    this.#text = '';
-  }
-
-  toBuffer(): Buffer {
-    const rest = Buffer.from(this.#text);
-    return this.#chunks.length === 0 ? rest : Buffer.concat([...this.#chunks, rest]);
-  }
 }
 
 /** The name for metadata: OpenMetrics reserves the suffixes `_total` and `_info` for samples ("Suffixes"). */

@@ -1,5 +1,4 @@
 import { Births, toKey, type ExposedCode } from './births.ts';
-import { ExpositionBody } from './exposition-body.ts';
 import { renderMetadata, renderSamples, type ExpositionFormat } from './exposition-lines.ts';
 import type { Family, FamilySelection, FamilySpec, StaticLabels } from '../catalogue/family.ts';
 
@@ -7,14 +6,58 @@ import type { Family, FamilySelection, FamilySpec, StaticLabels } from '../catal
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
 /** Comes after the last family. */
-const END: Readonly<Record<ExpositionFormat, Buffer>> = {
-  text: Buffer.alloc(0),
-  openmetrics: Buffer.from('# EOF\n'),
-};
+const END: Readonly<Record<ExpositionFormat, string>> = { text: '', openmetrics: '# EOF\n' };
 
-/** Rendered lines of some samples, by format. */
-interface RenderedSamples extends Partial<Record<ExpositionFormat, Buffer>> {
+/** Room for what changes between two scrapes. */
+const EXTRA_BYTES = 64 * 1024;
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** A part of a kept body; without bytes when another one has taken its place. */
+interface RenderedBlock {
+  bytes: Buffer;
+}
+
+interface KeptBody {
+  readonly body: ExpositionBody;
+  readonly blocks: readonly RenderedBlock[];
+}
+
+/** Where the lines of some samples are in the body that had them last, if it is kept. */
+interface RenderedLines {
+  readonly block: RenderedBlock;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The rendered lines of some samples, by format. */
+interface RenderedSamples extends Partial<Record<ExpositionFormat, RenderedLines>> {
   readonly staticLabels: StaticLabels | undefined;
+}
+
+/**
+ * A rendered exposition: families of service codes, which change with polls only, then those of the process.
+ * It is the same object as long as its bytes are the same, as are its parts, so that all readers share one copy.
+ */
+export class ExpositionBody {
+  readonly head: Buffer;
+  readonly tail: Buffer;
+  #bytes: Buffer | undefined;
+
+  constructor(head: Buffer, tail: Buffer) {
+    this.head = head;
+    this.tail = tail;
+  }
+
+  get byteLength(): number {
+    return this.head.length + this.tail.length;
+  }
+
+  /** The exposition as readers of plain text get it. */
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.concat([this.head, this.tail]);
+    return this.#bytes;
+  }
 }
 
 /** What a scrape asks for. */
@@ -31,13 +74,12 @@ export interface RenderedScrape {
   readonly answered: () => void;
 }
 
-/** Renders expositions. Keeps the rendered lines of samples, which are immutable, while these are in use. */
+/** Renders expositions. Samples are immutable: their lines are copied from the body that had them last. */
 export class Exposition {
   /** By what does not change of samples: {@link toKey}. */
   readonly #sampleLines = new WeakMap<object, RenderedSamples>();
-  readonly #metadataLines = new WeakMap<FamilySpec, Partial<Record<ExpositionFormat, Buffer>>>();
   /** By selection and format, the least recently used one first. */
-  readonly #keptBodies = new Map<string, ExpositionBody>();
+  readonly #kept = new Map<string, KeptBody>();
   #keptBytes = 0;
   readonly #births = new Births();
 
@@ -71,60 +113,98 @@ export class Exposition {
   ): ExpositionBody {
     const index = families.findIndex(({ spec }) => !spec.labels.includes('service_code'));
     const tailStart = index < 0 ? families.length : index;
-    const headChunks = this.#renderChunks(families.slice(0, tailStart), format);
-    const tail = Buffer.concat([...this.#renderChunks(families.slice(tailStart), format), END[format]]);
     const key = createKey(selection, format);
-    const kept = this.#keptBodies.get(key);
-    const body = ExpositionBody.createAfter(kept, headChunks, tail);
-    this.#keep(key, kept, body);
+    const kept = this.#kept.get(key);
+    const head = this.#render(families.slice(0, tailStart), format, '', kept?.body.head);
+    const tail = this.#render(families.slice(tailStart), format, END[format], kept?.body.tail);
+    const isSame = head.bytes === kept?.body.head && tail.bytes === kept.body.tail;
+    const body = isSame ? kept.body : new ExpositionBody(head.bytes, tail.bytes);
+    this.#drop(key);
+    this.#keptBytes += body.byteLength;
+    this.#kept.set(key, { body, blocks: [head, tail] });
+    for (const oldKey of this.#kept.keys()) {
+      if (this.#keptBytes <= MAX_KEPT_BYTES || oldKey === key) break;
+      this.#drop(oldKey);
+    }
     return body;
   }
 
-  #keep(key: string, before: ExpositionBody | undefined, body: ExpositionBody): void {
-    this.#keptBodies.delete(key);
-    this.#keptBodies.set(key, body);
-    this.#keptBytes += body.byteLength - (before?.byteLength ?? 0);
-    for (const [oldKey, { byteLength }] of this.#keptBodies) {
-      if (this.#keptBytes <= MAX_KEPT_BYTES || oldKey === key) return;
-      this.#keptBodies.delete(oldKey);
-      this.#keptBytes -= byteLength;
-    }
+  #drop(key: string): void {
+    const { body, blocks = [] } = this.#kept.get(key) ?? {};
+    this.#keptBytes -= body?.byteLength ?? 0;
+    this.#kept.delete(key);
+    for (const block of blocks) block.bytes = NO_BYTES;
   }
 
-  #renderChunks(families: readonly Family[], format: ExpositionFormat): readonly Buffer[] {
-    const chunks: Buffer[] = [];
+  /** Renders a part of a body: the bytes before if they are the same. */
+  #render(
+    families: readonly Family[],
+    format: ExpositionFormat,
+    end: string,
+    before: Buffer = NO_BYTES,
+  ): RenderedBlock {
+    const block: RenderedBlock = { bytes: NO_BYTES };
+    const writer = new LineWriter(before.length + EXTRA_BYTES);
     let lastSpec: FamilySpec | undefined;
     for (const family of families) {
-      const { spec } = family;
-      const samples = this.#renderSamples(family, format);
-      if (samples.length === 0) continue;
-      if (spec !== lastSpec) chunks.push(this.#renderMetadata(spec, format));
-      lastSpec = spec;
-      chunks.push(samples);
+      const rendered = this.#getRendered(family);
+      const last = rendered[format];
+      const known = last && last.end <= last.block.bytes.length ? last : undefined;
+      const texts = known === undefined ? renderSamples(family, format) : [];
+      const isEmpty = known === undefined ? texts.length === 0 : known.start === known.end;
+      if (!isEmpty && family.spec !== lastSpec) {
+        writer.write(renderMetadata(family.spec, format));
+        lastSpec = family.spec;
+      }
+      const start = writer.length;
+      if (known !== undefined) writer.copy(known.block.bytes, known.start, known.end);
+      for (const text of texts) writer.write(text);
+      rendered[format] = { block, start, end: writer.length };
     }
-    return chunks;
+    writer.write(end);
+    block.bytes = writer.bytes.equals(before) ? before : writer.bytes;
+    return block;
   }
 
-  #renderMetadata(spec: FamilySpec, format: ExpositionFormat): Buffer {
-    let rendered = this.#metadataLines.get(spec);
-    if (rendered === undefined) {
-      rendered = {};
-      this.#metadataLines.set(spec, rendered);
-    }
-    rendered[format] ??= Buffer.from(renderMetadata(spec, format));
-    return rendered[format];
-  }
-
-  #renderSamples(family: Family, format: ExpositionFormat): Buffer {
-    const { samples, staticLabels } = family;
+  #getRendered({ samples, staticLabels }: Family): RenderedSamples {
     const key = toKey(samples);
-    let rendered = this.#sampleLines.get(key);
-    if (rendered === undefined || rendered.staticLabels !== staticLabels) {
-      rendered = { staticLabels };
-      this.#sampleLines.set(key, rendered);
-    }
-    rendered[format] ??= renderSamples(family, format);
-    return rendered[format];
+    const found = this.#sampleLines.get(key);
+    if (found !== undefined && found.staticLabels === staticLabels) return found;
+    const created: RenderedSamples = { staticLabels };
+    this.#sampleLines.set(key, created);
+    return created;
+  }
+}
+
+/** Collects text as bytes. Lone surrogates become U+FFFD. */
+class LineWriter {
+  length = 0;
+  #room: Buffer;
+
+  constructor(capacity: number) {
+    this.#room = Buffer.allocUnsafeSlow(capacity);
+  }
+
+  get bytes(): Buffer {
+    return this.#room.subarray(0, this.length);
+  }
+
+  write(text: string): void {
+    // A UTF-16 unit takes three bytes at most.
+    this.#reserve(3 * text.length);
+    this.length += this.#room.write(text, this.length);
+  }
+
+  copy(source: Buffer, start: number, end: number): void {
+    this.#reserve(end - start);
+    this.length += source.copy(this.#room, this.length, start, end);
+  }
+
+  #reserve(byteLength: number): void {
+    if (this.length + byteLength <= this.#room.length) return;
+    const larger = Buffer.allocUnsafeSlow(2 * (this.length + byteLength));
+    this.#room.copy(larger, 0, 0, this.length);
+    this.#room = larger;
   }
 }
 

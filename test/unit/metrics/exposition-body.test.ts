@@ -43,6 +43,17 @@ for (const format of FORMATS) {
   });
 }
 
+test('samples that were hidden for a while are rendered again', () => {
+  const exposition = new Exposition();
+  const families = createFamilies(1, 3);
+  for (const format of FORMATS)
+    for (const shown of [families, families.slice(1), families, families.slice(2), families])
+      assert.equal(
+        exposition.renderBody('everything', shown, format).bytes.toString(),
+        render(shown, format),
+      );
+});
+
 test('bodies are kept by format and selection', () => {
   const exposition = new Exposition();
   const selections: readonly FamilySelection[] = [
