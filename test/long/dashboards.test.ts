@@ -24,33 +24,39 @@ const VARIABLES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5s' };
 const ONLY_WITH_TLS = [CATALOGUE.tlsCertificateNotAfter.name, CATALOGUE.upstreamCertificateNotAfter.name];
 /**
  * The simulator lists no records of other service codes, exceeds no limit, and its byte counts do not wait; their families appear
- * with the first one. The service codes are in no file and have no expectations, Prometheus has no rules of alerts, and the exporters have no limit of
- * memory of their own.
+ * with the first one. The service codes are in no file, Prometheus has no rules of alerts, and the exporters have no limit of memory of
+ * their own.
  */
 const WITHOUT_DATA = [
   ...ONLY_WITH_TLS,
   CATALOGUE.foreignRecords.name,
   CATALOGUE.listingSurplus.name,
   CATALOGUE.byteCountsWaiting.name,
-  CATALOGUE.expectedTasks.name,
-  CATALOGUE.expectedTaskUp.name,
-  CATALOGUE.expectedTaskOutputs.name,
-  CATALOGUE.expectedTaskMinOutputs.name,
-  CATALOGUE.expectedTaskMinInputRate.name,
+  CATALOGUE.expectedTaskByteCountsWaiting.name,
   CATALOGUE.codeFileValid.name,
   CATALOGUE.memoryLimit.name,
   ALERT_SERIES.state,
 ];
 
 /** Enough tasks that some end during the test. */
-const SIZE = ['--users=200', '--tasks=200'];
+const SIZE = ['--users=200', '--tasks=200', '--stream=main'];
+
+const CONFIGURATION = `
+secret: abc
+tasks: { name: opaque.room }
+service_codes:
+  - service_code: TESTING
+    expect: { names: [{ name: main, min_input_rate: 3Mbit/s, outputs: 3 }] }
+  - STADIUM
+`;
 
 const simulator = (): Program =>
   startSimulatorProgram('--service-code=TESTING:abc', '--service-code=STADIUM:abc', ...SIZE);
 
-const exporter = (serviceUrl: string, statePath: string): Program =>
+const exporter = (serviceUrl: string, configFile: string, statePath: string): Program =>
   startProgram(
     [
+      `--config.file=${configFile}`,
       '--web.listen-address=127.0.0.1:0',
       '--poll.interval=1s',
       '--poll.stall-after=2s',
@@ -60,8 +66,6 @@ const exporter = (serviceUrl: string, statePath: string): Program =>
     ],
     {
       XVS_UPSTREAM_BASE_URL: serviceUrl,
-      XVS_SERVICE_CODES: 'TESTING,STADIUM',
-      XVS_SECRET: 'abc',
       XVS_STATE_PATH: statePath,
     },
   );
@@ -142,8 +146,9 @@ test('every query of the dashboards has a result', { timeout: 600_000 }, async (
   const serviceUrl = await service.waitForUrl();
   await setFault(serviceUrl, INVALID_RECORDS);
   using folder = new TemporaryFolder();
-  await using one = exporter(serviceUrl, folder.at('one'));
-  await using other = exporter(serviceUrl, folder.at('other'));
+  folder.replace('config.yml', CONFIGURATION);
+  await using one = exporter(serviceUrl, folder.at('config.yml'), folder.at('one'));
+  await using other = exporter(serviceUrl, folder.at('config.yml'), folder.at('other'));
   const instances = [`127.0.0.1:${await one.waitForPort()}`, `127.0.0.1:${await other.waitForPort()}`];
   await using prometheus = await Prometheus.start({ targets: instances });
   await injectFaults(serviceUrl, prometheus);

@@ -1,21 +1,38 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
-import { UP_OR_DOWN } from './appearance.ts';
-import { bits, max, type Queries } from './queries.ts';
+import { thresholds, UP_OR_DOWN } from './appearance.ts';
+import { timeSeries } from './panels.ts';
+import {
+  bits,
+  CATCH_UP_NOTE,
+  HLS_NOTE,
+  legendOf,
+  max,
+  METERED,
+  NOW_NOTE,
+  sum,
+  type Queries,
+} from './queries.ts';
 import { table } from './tables.ts';
 
-const EXPECTED = ['service_code', 'task_name'];
+export const EXPECTED = ['service_code', 'task_name'];
+export const NO_EXPECTATION = 'No service code has an expectation';
+
+const OF_CODE = legendOf('service_code');
+const ingress = (q: Queries): string => bits(sum(EXPECTED, q.rate(C.expectedTaskInputBytes)));
+const minIngress = (q: Queries): string => bits(max(EXPECTED, q.select(C.expectedTaskMinInputRate)));
+const outputs = (q: Queries): string => max(EXPECTED, q.last(C.expectedTaskOutputs));
+const minOutputs = (q: Queries): string => max(EXPECTED, q.select(C.expectedTaskMinOutputs));
 
 /** A row for each expected stream, with what its expectation says. Takes queries for the end of the time range. */
 export function expectedTable(q: Queries) {
   return table(
     {
       title: 'Expected streams now',
-      description:
-        'Each name in expect at the end of the time range, and the minima of its expectation. No outputs: no task of the name is listed.',
+      description: `Each name in expect at the end of the time range, and the minima of its expectation. Received and delivered: bytes of the time range, over restarts of tasks. No outputs: no task of the name is listed. ${NOW_NOTE} ${HLS_NOTE}`,
       unit: 'sishort',
       span: 24,
       height: 6,
-      noValue: 'No service code has an expectation',
+      noValue: NO_EXPECTATION,
     },
     {
       keys: [
@@ -32,15 +49,79 @@ export function expectedTable(q: Queries) {
           mappings: UP_OR_DOWN,
           width: 90,
         },
-        { title: 'Outputs', expr: max(EXPECTED, q.last(C.expectedTaskOutputs)), unit: 'none' },
-        { title: 'Minimum outputs', expr: max(EXPECTED, q.select(C.expectedTaskMinOutputs)), unit: 'none' },
+        { title: 'Input rate', expr: ingress(q), unit: 'bps' },
+        { title: 'Minimum rate', expr: minIngress(q), unit: 'bps' },
         {
-          title: 'Minimum input rate',
-          expr: bits(max(EXPECTED, q.select(C.expectedTaskMinInputRate))),
-          unit: 'bps',
+          title: 'Of minimum',
+          expr: `${ingress(q)} / ${minIngress(q)}`,
+          unit: 'percentunit',
+          thresholds: thresholds('red', [1, 'green']),
+        },
+        {
+          title: 'Connections',
+          expr: sum(EXPECTED, q.last(C.expectedTaskHttpConnections, METERED)),
+          unit: 'locale',
+        },
+        { title: 'Outputs', expr: outputs(q), unit: 'none' },
+        { title: 'Minimum outputs', expr: minOutputs(q), unit: 'none' },
+        { title: 'Received', expr: sum(EXPECTED, q.growth(C.expectedTaskInputBytes)), unit: 'decbytes' },
+        {
+          title: 'Delivered',
+          expr: sum(EXPECTED, q.growth(C.expectedTaskHttpOutputBytes, METERED)),
+          unit: 'decbytes',
+        },
+        {
+          title: 'Counts waiting',
+          expr: max(EXPECTED, q.last(C.expectedTaskByteCountsWaiting)),
+          unit: 'none',
         },
       ],
       sortBy: ['State', 'ascending'],
     },
+  );
+}
+
+/** What expected streams carried, beside the minima of their expectations as dashed lines. */
+export function expectedOverTime(q: Queries) {
+  const text = { span: 8, noValue: NO_EXPECTATION };
+  const legend = `{{task_name}} ${OF_CODE}`;
+  const minimum = `minimum of ${legend}`;
+  return [
+    timeSeries(
+      {
+        title: 'Input of expected streams',
+        description: `Input in bits per second, over restarts of tasks. ${CATCH_UP_NOTE}`,
+        unit: 'bps',
+        ...text,
+      },
+      { expr: ingress(q), legend },
+      { expr: minIngress(q), legend: minimum },
+    ),
+    timeSeries(
+      {
+        title: 'Connections to expected streams',
+        description: `HTTP connections by format. ${HLS_NOTE}`,
+        unit: 'locale',
+        ...text,
+      },
+      {
+        expr: sum([...EXPECTED, 'format'], q.last(C.expectedTaskHttpConnections, METERED)),
+        legend: `{{task_name}} {{format}} ${OF_CODE}`,
+      },
+    ),
+    timeSeries(
+      {
+        title: 'Outputs of expected streams',
+        description: 'A step down is a missing rendition. No line: no task of the name is listed.',
+        unit: 'none',
+        ...text,
+      },
+      { expr: outputs(q), legend },
+      { expr: minOutputs(q), legend: minimum },
+    ),
+  ].map((panel) =>
+    panel.overrideByRegexp('/^minimum of /', [
+      { id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } },
+    ]),
   );
 }

@@ -16,7 +16,7 @@ import {
   createQueries,
   wasDown,
 } from './queries.ts';
-import { expectedTable } from './expected-streams.ts';
+import { EXPECTED, expectedTable, NO_EXPECTATION } from './expected-streams.ts';
 import { serviceCodeTable } from './service-codes.ts';
 import { taskProblems, taskProblemsOverTime } from './task-problems.ts';
 import { volumes } from './volume.ts';
@@ -24,7 +24,6 @@ import { volumes } from './volume.ts';
 const q = createQueries(['service_code']);
 const now = createQueries(['service_code'], { isInstant: true });
 const CODE = ['service_code'];
-const EXPECTED = ['service_code', 'task_name'];
 const BY_CODE = legendOf('service_code');
 
 export function overview(): DashboardSpec {
@@ -146,8 +145,7 @@ function stateTimelinePanel() {
 }
 
 function expectedPanels() {
-  const noValue = 'No service code has an expectation';
-  const byName = `{{task_name}} ${BY_CODE}`;
+  const noValue = NO_EXPECTATION;
   return [
     stateTimeline(
       {
@@ -160,27 +158,17 @@ function expectedPanels() {
       },
       {
         expr: max(EXPECTED, q.select(C.expectedTaskUp)),
-        legend: byName,
+        legend: `{{task_name}} ${BY_CODE}`,
         wasDown: wasDown(EXPECTED, q.select(C.expectedTaskUp)),
       },
     ).mappings(UP_OR_DOWN),
-    timeSeries(
-      {
-        title: 'Outputs of expected streams',
-        description: 'A step down is a missing rendition. No line: no task of the name is listed.',
-        unit: 'none',
-        span: 6,
-        noValue,
-      },
-      { expr: max(EXPECTED, q.last(C.expectedTaskOutputs)), legend: byName },
-    ),
     timeSeries(
       {
         title: 'Expected tasks',
         description:
           'Live tasks that must run, and tasks that are listed, of service codes with an expectation.',
         unit: 'none',
-        span: 6,
+        span: 12,
         noValue,
       },
       { expr: max(CODE, q.last(C.expectedTasks)), legend: `expected ${BY_CODE}` },

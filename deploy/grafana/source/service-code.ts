@@ -1,6 +1,7 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { NO_LISTING, RET, thresholds, UP_OR_DOWN } from './appearance.ts';
 import type { DashboardSpec } from './dashboard-builder.ts';
+import { expectedOverTime, expectedTable } from './expected-streams.ts';
 import { UIDS } from './links.ts';
 import { inputsAndOutputs } from './inputs-and-outputs.ts';
 import { stackedSeries, stat, timeSeries, statusStat } from './panels.ts';
@@ -19,6 +20,7 @@ import { taskProblems } from './task-problems.ts';
 import { volumes } from './volume.ts';
 
 const q = createQueries(['service_code']);
+const now = createQueries(['service_code'], { isInstant: true });
 const SERVER = ['vs_id'];
 const THIRD = { span: 8, noValue: NO_LISTING };
 const HALF = { span: 12, noValue: NO_LISTING };
@@ -32,6 +34,7 @@ export function serviceCode(): DashboardSpec {
     span: '3h',
     sections: [
       { panels: [...statePanels(), ...sizePanels(), ...bytePanels()] },
+      { title: 'Expected streams', panels: [expectedTable(now), ...expectedOverTime(q)] },
       { title: 'Tasks', panels: taskPanels() },
       { title: 'Inputs and outputs', panels: inputsAndOutputs(q) },
       { title: 'Polls', panels: polls(q) },
