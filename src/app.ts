@@ -20,7 +20,7 @@ import { StateStore } from './state/state-store.ts';
 import { AccountBudget } from './tally/account-budget.ts';
 import type { Tally } from './tally/tally.ts';
 import { UpstreamClient, type ClientOptions } from './upstream/client.ts';
-import { DecodingBudget } from './upstream/decoding-budget.ts';
+import { DecodingBudget } from './upstream/body-limits.ts';
 import { createExporterFacade, type ExporterFacade } from './web/exporter-facade.ts';
 import { handle } from './web/routes.ts';
 import {

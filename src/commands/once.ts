@@ -10,7 +10,7 @@ import { MAX_TOTAL_RESPONSE_BYTES } from '../runtime/limits.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { formatShard } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
-import { DecodingBudget } from '../upstream/decoding-budget.ts';
+import { DecodingBudget } from '../upstream/body-limits.ts';
 import { withConfiguration, type CommandIo } from './command.ts';
 import type { CommandLine } from './command-line.ts';
 import { trySigning } from './try-signing.ts';

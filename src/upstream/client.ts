@@ -1,16 +1,15 @@
 import type { Readable } from 'node:stream';
 import { linkAbort, raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { type DecodingBudget, TurnGate } from './body-limits.ts';
 import { type ConnectionOptions, UpstreamConnections, type UnsignedRequest } from './connections.ts';
 import { ACCEPTED_CODINGS, decompress, parseContentEncoding, skipByteOrderMark } from './decoding.ts';
-import type { DecodingBudget } from './decoding-budget.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
 import { redactRequest, type RequestObserver, type ResponseHead } from './request-observer.ts';
 import { Resolver, type ResolverOptions } from './resolver.ts';
 import { readResponseTimes } from './response-headers.ts';
 import { buildListingAddress, signRequest, type ListingAddress, type SigningScheme } from './signing.ts';
-import { TurnGate } from './turn-gate.ts';
 
 /** Enough of an error response for a `ret` or for an error page. */
 const MAX_EXCERPT_BYTES = 64 * 1024;
@@ -115,29 +114,35 @@ export class UpstreamClient implements AsyncDisposable {
         ),
       target.timeoutMs,
     );
-    const share = decodingBudget.start((error) => abort.abort(error));
+    const fail = (error: UpstreamError): void => abort.abort(error);
+    decodingBudget.start(fail);
     try {
       const received = await this.#send(target, abort.signal, observer);
-      const { response } = received;
-      const isExcerpt = !isSuccessStatus(response.status);
-      const limit = isExcerpt ? MAX_EXCERPT_BYTES : maxResponseBytes;
-      let bytes = 0;
-      for await (const chunk of readBody(received, maxResponseBytes, this.#gate, abort.signal, observer)) {
-        decodingBudget.add(share, chunk.length);
-        const part = isExcerpt ? chunk.subarray(0, limit - bytes) : chunk;
-        bytes += part.length;
-        if (bytes > limit) throw createSizeError(limit);
+      const { status } = received.response;
+      let consumerError: unknown;
+      const pass = async (chunk: Buffer): Promise<void> => {
+        decodingBudget.add(fail, chunk.length);
         await this.#gate.run(() => {
           abort.signal.throwIfAborted();
-          onBody(part, response.status);
+          try {
+            onBody(chunk, status);
+          } catch (error) {
+            consumerError = error;
+            throw error;
+          }
         });
-        if (isExcerpt && bytes === limit) break;
-      }
+      };
+      await this.#readBody(received, maxResponseBytes, pass, observer).catch((error: unknown) => {
+        if (consumerError !== undefined) throw consumerError;
+        // The body of an error response ends where it fails, so that its status is still known.
+        if (isSuccessStatus(status))
+          throw abort.signal.aborted ? abort.signal.reason : toUpstreamError(error);
+      });
       signal.throwIfAborted();
-      return response;
+      return received.response;
     } finally {
       clearTimeout(deadline);
-      decodingBudget.end(share);
+      decodingBudget.end(fail);
     }
   }
 
@@ -241,33 +246,36 @@ export class UpstreamClient implements AsyncDisposable {
     const { retryAfterMs } = times;
     return { response: retryAfterMs === undefined ? { status } : { status, retryAfterMs }, header, body };
   }
-}
 
-/** Yields the decoded body of a response. That of an error response ends where it fails, so that its status is still known. */
-async function* readBody(
-  { response: { status }, header, body }: Received,
-  maxBytes: number,
-  gate: TurnGate,
-  signal: AbortSignal,
-  observer: RequestObserver | undefined,
-): AsyncGenerator<Buffer> {
-  const hasListing = isSuccessStatus(status);
-  async function* receive(): AsyncGenerator<Buffer> {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      observer?.onBodyBytes(chunk.length);
-      yield chunk;
+  /** Passes the decoded body of a response on; of an error response, at most an excerpt. */
+  async #readBody(
+    { response: { status }, header, body }: Received,
+    maxBytes: number,
+    pass: (chunk: Buffer) => Promise<void>,
+    observer: RequestObserver | undefined,
+  ): Promise<void> {
+    const isExcerpt = !isSuccessStatus(status);
+    const limit = isExcerpt ? MAX_EXCERPT_BYTES : maxBytes;
+    const raw: AsyncIterable<Buffer> = body;
+    let bytes = 0;
+    try {
+      const coding = parseContentEncoding(header('content-encoding') ?? '');
+      const isTooLarge = coding === undefined && Number(header('content-length') ?? 0) > limit;
+      if (isTooLarge && !isExcerpt) throw createSizeError(limit);
+      const onBytes = (size: number): void => observer?.onBodyBytes(size);
+      for await (const chunk of coding === undefined ? raw : decompress(raw, coding, this.#gate, onBytes)) {
+        if (coding === undefined) onBytes(chunk.length);
+        const text = bytes === 0 ? skipByteOrderMark(chunk) : chunk;
+        const part = isExcerpt ? text.subarray(0, limit - bytes) : text;
+        bytes += part.length;
+        if (bytes > limit) throw createSizeError(limit);
+        await pass(part);
+        if (isExcerpt && bytes === limit) break;
+      }
+    } finally {
+      // Closes the connection unless the body was read to its end.
+      body.on('error', () => undefined).destroy();
     }
-  }
-  try {
-    const coding = parseContentEncoding(header('content-encoding') ?? '');
-    const isTooLarge = coding === undefined && Number(header('content-length') ?? 0) > maxBytes;
-    if (hasListing && isTooLarge) throw createSizeError(maxBytes);
-    yield* skipByteOrderMark(coding === undefined ? receive() : decompress(receive(), coding, gate));
-  } catch (error) {
-    if (hasListing) throw signal.aborted ? signal.reason : toUpstreamError(error);
-  } finally {
-    // Closes the connection unless the body was read to its end.
-    body.on('error', () => undefined).destroy();
   }
 }
 

@@ -8,8 +8,8 @@ import {
   inflateSync,
   type ZlibOptions,
 } from 'node:zlib';
+import type { TurnGate } from './body-limits.ts';
 import { UpstreamError } from './errors.ts';
-import type { TurnGate } from './turn-gate.ts';
 
 /** As a value of `Accept-Encoding`. */
 export const ACCEPTED_CODINGS = 'gzip, deflate';
@@ -67,29 +67,18 @@ export function parseContentEncoding(contentEncoding: string): Coding | undefine
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** Passes a body on without the byte order mark that some servers put before UTF-8. */
-export async function* skipByteOrderMark(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Returns the start of a body without the byte order mark that some servers put before UTF-8. */
+export function skipByteOrderMark(start: Buffer): Buffer {
   const { length } = BYTE_ORDER_MARK;
-  let start: Buffer | undefined = Buffer.alloc(0);
-  for await (const chunk of body) {
-    if (start === undefined) {
-      yield chunk;
-      continue;
-    }
-    start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);
-    const isMark = BYTE_ORDER_MARK.subarray(0, start.length).equals(start.subarray(0, length));
-    if (isMark && start.length < length) continue;
-    yield isMark ? start.subarray(length) : start;
-    start = undefined;
-  }
-  if (start !== undefined && start.length > 0) yield start;
+  return start.subarray(0, length).equals(BYTE_ORDER_MARK) ? start.subarray(length) : start;
 }
 
-/** Decompresses a body as it arrives. */
+/** Decompresses a body as it arrives. `onBytes` receives the size of each chunk before that. */
 export async function* decompress(
   body: AsyncIterable<Buffer>,
   coding: Coding,
   gate: TurnGate,
+  onBytes: (bytes: number) => void,
 ): AsyncGenerator<Buffer> {
   const chunks = body[Symbol.asyncIterator]();
   const start: Buffer[] = [];
@@ -97,6 +86,7 @@ export async function* decompress(
   while (startBytes < MAX_SYNC_INPUT_BYTES) {
     const { done, value } = await chunks.next();
     if (done === true) break;
+    onBytes(value.length);
     start.push(value);
     startBytes += value.length;
   }
@@ -111,7 +101,10 @@ export async function* decompress(
   }
   async function* readAll(): AsyncGenerator<Buffer> {
     yield head;
-    yield* { [Symbol.asyncIterator]: () => chunks };
+    for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
+      onBytes(chunk.length);
+      yield chunk;
+    }
   }
   // Errors surface where the result is read, so the callback ignores them.
   yield* pipeline(readAll, decoder.createStream(STREAM_OPTIONS), () => undefined);

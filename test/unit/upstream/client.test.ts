@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, test, type TestContext } from 'node:test';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 
-import { DecodingBudget } from '../../../src/upstream/decoding-budget.ts';
+import { DecodingBudget } from '../../../src/upstream/body-limits.ts';
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { signRequest } from '../../../src/upstream/signing.ts';
 import { deferred } from '../../support/deferred.ts';

@@ -7,7 +7,7 @@ import {
   type ListingTarget,
   UpstreamClient,
 } from '../../../src/upstream/client.ts';
-import { DecodingBudget } from '../../../src/upstream/decoding-budget.ts';
+import { DecodingBudget } from '../../../src/upstream/body-limits.ts';
 import { type PollErrorReason, UpstreamError } from '../../../src/upstream/errors.ts';
 import type { ResolverOptions } from '../../../src/upstream/resolver.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';

@@ -5,8 +5,8 @@ import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 import fc from 'fast-check';
 
+import { TurnGate } from '../../../src/upstream/body-limits.ts';
 import { decompress, parseContentEncoding, skipByteOrderMark } from '../../../src/upstream/decoding.ts';
-import { TurnGate } from '../../../src/upstream/turn-gate.ts';
 
 const CODINGS = [
   { name: 'gzip', encode: gzipSync },
@@ -27,9 +27,13 @@ async function decode(body: Uint8Array, cuts: readonly number[], contentEncoding
     }
   }
   const coding = parseContentEncoding(contentEncoding);
-  const chunks =
-    coding === undefined ? receive() : decompress(receive(), coding, new TurnGate({ monotonic: () => 0 }));
-  return Buffer.concat(await Readable.from(chunks).toArray());
+  if (coding === undefined) return Buffer.from(body);
+  let bytes = 0;
+  const gate = new TurnGate({ monotonic: () => 0 });
+  const chunks = decompress(receive(), coding, gate, (size) => (bytes += size));
+  const decoded = Buffer.concat(await Readable.from(chunks).toArray());
+  assert.equal(bytes, body.length);
+  return decoded;
 }
 
 describe('decoding', () => {
@@ -83,28 +87,14 @@ describe('decoding', () => {
   }
 });
 
-describe('a byte order mark', () => {
-  for (const [name, body, expected] of [
-    ['before the body is skipped', '\ufeff{"ret":0}', '{"ret":0}'],
-    ['before a page is skipped', '\ufeff<html>', '<html>'],
-    ['is skipped once', '\ufeff\ufeff{}', '\ufeff{}'],
-    ['within the body stays', '{"a":"\ufeff"}', '{"a":"\ufeff"}'],
-    ['alone is an empty body', '\ufeff', ''],
-    ['that is missing changes nothing', '{}', '{}'],
-    ['of a body without bytes is missing', '', ''],
-  ] as const)
-    it(`${name}, wherever the body is cut`, async () => {
-      const bytes = Buffer.from(body);
-      for (let cut = 0; cut <= Math.min(4, bytes.length); cut += 1) {
-        const chunks = Readable.from([bytes.subarray(0, cut), bytes.subarray(cut)]);
-        const passedOn = await Readable.from(skipByteOrderMark(chunks)).toArray();
-        assert.equal(Buffer.concat(passedOn).toString(), Buffer.from(expected).toString());
-      }
-    });
-
-  for (const start of [[0xff, 0xfe], [0xef], [0xef, 0xbb], [0xef, 0xbb, 0xbe]])
-    it(`is not what ${start.map((byte) => byte.toString(16)).join(' ')} is`, async () => {
-      const passedOn = await Readable.from(skipByteOrderMark(Readable.from([Buffer.from(start)]))).toArray();
-      assert.ok(Buffer.concat(passedOn).equals(Buffer.from(start)));
-    });
-});
+for (const [body, expected] of [
+  ['\ufeff{"ret":0}', '{"ret":0}'],
+  ['\ufeff\ufeff{}', '\ufeff{}'],
+  ['{"a":"\ufeff"}', '{"a":"\ufeff"}'],
+  ['\ufeff', ''],
+  ['{}', '{}'],
+  ['', ''],
+] as const)
+  it(`${JSON.stringify(body)} without a byte order mark is ${JSON.stringify(expected)}`, () => {
+    assert.ok(skipByteOrderMark(Buffer.from(body)).equals(Buffer.from(expected)));
+  });
