@@ -41,7 +41,7 @@ export interface ListingTarget {
 export interface ListingResponse {
   readonly status: number;
   /** The delay that the service requested with `Retry-After`. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** Receives the decoded chunks of a body as they arrive, with the HTTP status of the response. */
@@ -86,17 +86,9 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   /**
-   * Requests a listing and passes its decoded body to `onBody` as it arrives.
-   *
-   * Resolves for every HTTP status and does not follow redirects. `onBody` receives at most the first 64 KiB of a
-   * response other than 2xx, or of a 206, and a body that fails there is cut off, so that the status is still returned.
-   *
-   * @param onBody - an error that it throws ends the request and is rethrown unchanged
-   * @param signal - rejects the request with the signal's reason. Call `setMaxListeners` on a signal that more than ten
-   *   concurrent requests share, or Node.js warns of a leak.
-   * @param observer - receives requests, response heads and byte counts
-   * @throws UpstreamError `timeout`, `dns`, `connect`, `tls`, `reset`, `too_large`, or `not_json` if the body cannot be
-   *   decoded.
+   * Requests a listing and passes its decoded body to `onBody` as it arrives. Follows no redirects. Resolves for every
+   * HTTP status; of an error response, `onBody` receives at most the first 64 KiB. Rejects with an UpstreamError, with
+   * what `onBody` throws, or with the signal's reason. More than ten concurrent requests need `setMaxListeners` on it.
    */
   async requestListing(
     target: ListingTarget,
@@ -107,14 +99,10 @@ export class UpstreamClient implements AsyncDisposable {
     signal.throwIfAborted();
     const { decodingBudget, maxResponseBytes } = this.#options;
     using abort = linkAbort(signal);
-    const deadline = setTimeout(
-      () =>
-        abort.abort(
-          new UpstreamError('timeout', `The poll exceeded its timeout of ${target.timeoutMs / 1000}s`),
-        ),
-      target.timeoutMs,
-    );
+    const { timeoutMs } = target;
     const fail = (error: UpstreamError): void => abort.abort(error);
+    const timeout = `The poll exceeded its timeout of ${timeoutMs / 1000}s`;
+    const deadline = setTimeout(() => fail(new UpstreamError('timeout', timeout)), timeoutMs);
     decodingBudget.start(fail);
     try {
       const received = await this.#send(target, abort.signal, observer);
@@ -157,10 +145,7 @@ export class UpstreamClient implements AsyncDisposable {
     return connections;
   }
 
-  /**
-   * Sends a request. A reset is retried once, on a fresh connection, if the connection may have been a kept-alive one: a server
-   * may close it just as a request is sent, which is not a failure of the service.
-   */
+  /** A server may close a kept-alive connection just as a request is sent: a reset is retried once, on a fresh one. */
   async #send(
     target: ListingTarget,
     signal: AbortSignal,
@@ -205,7 +190,9 @@ export class UpstreamClient implements AsyncDisposable {
         requestMs = this.#clock.now();
         try {
           const signature = signRequest(target.signing, target.secret, address, requestMs);
-          observer?.onRequest?.(redactRequest(target, address, { ...headers, ...signature }));
+          observer?.onRequest?.(
+            redactRequest(target.secret, target.signing, address, { ...headers, ...signature }),
+          );
           return signature;
         } catch (error) {
           internalError = error;
@@ -243,8 +230,7 @@ export class UpstreamClient implements AsyncDisposable {
       certificateNotAfterMs: connections.getCertificateNotAfterMs(origin),
       header,
     });
-    const { retryAfterMs } = times;
-    return { response: retryAfterMs === undefined ? { status } : { status, retryAfterMs }, header, body };
+    return { response: { status, retryAfterMs: times.retryAfterMs }, header, body };
   }
 
   /** Passes the decoded body of a response on; of an error response, at most an excerpt. */

@@ -39,16 +39,10 @@ export interface ConnectionOptions {
 /** Of one address of a name, however many there are. */
 const MIN_ATTEMPT_MS = 1000;
 
-/**
- * Longer than the usual poll interval, so that polls do not need a TLS handshake each. A `Keep-Alive` header of the
- * server takes precedence.
- */
+/** Longer than usual poll intervals, so that polls need no TLS handshake each. A `Keep-Alive` header takes precedence. */
 const KEEP_ALIVE_MS = 30_000;
 
-/**
- * A connection that is never closed would show neither a new certificate nor a new address of the service. nginx closes
- * after as many requests by default.
- */
+/** A connection that is never closed would show no new certificate or address of the service. nginx's default. */
 const MAX_REQUESTS_PER_CONNECTION = 1000;
 
 /** A request whose signature is made when a connection is free for it: a service accepts signatures for a short time. */
@@ -95,10 +89,7 @@ export class UpstreamConnections implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy(new Error('The client is closed'));
   }
 
-  /**
-   * Returns the soonest expiry in the certificate chain of an origin, in milliseconds since the Unix epoch; `undefined`
-   * before its first TLS connection.
-   */
+  /** The soonest expiry in the certificate chain of an origin; `undefined` before its first TLS connection. */
   getCertificateNotAfterMs(origin: string): number | undefined {
     return this.#certificateNotAfterMs.get(origin);
   }
@@ -208,10 +199,8 @@ function findSoonestExpiryMs(certificate: PeerCertificate & Partial<DetailedPeer
 }
 
 /**
- * The connections to a proxy that carry tunnels.
- *
- * If a proxy drops a `CONNECT`, undici reads its own `UND_ERR_SOCKET` as the failure of a request on a good connection
- * and reconnects forever. An error of another type prevents that.
+ * The connections to a proxy that carry tunnels. If a proxy drops a `CONNECT`, undici takes its own `UND_ERR_SOCKET`
+ * for a failed request on a good connection and reconnects forever. An error of another type prevents that.
  */
 class TunnelPool extends Pool {
   override async connect(

@@ -33,10 +33,8 @@ const CODES_BY_REASON: readonly (readonly [reason: FailureReason, codes: RegExp]
 ];
 
 /**
- * Classifies the error of a request; unknown errors are `connect`. Returns an {@link UpstreamError} unchanged.
- *
- * The message is a constant sentence with the code. The cause is a copy of message and stack only: HTTP parser errors
- * carry bytes of the response, and others a certificate or a URL with its query.
+ * Classifies the error of a request; unknown errors are `connect`. The cause is a copy of message and stack only:
+ * HTTP parser errors carry bytes of the response, and others a certificate or a URL with its query.
  */
 export function toUpstreamError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
@@ -49,7 +47,7 @@ export function toUpstreamError(error: unknown): UpstreamError {
   const sentence = isCutOff ? 'The listing is cut off' : MESSAGES[reason];
   const message = codes === '' ? sentence : `${sentence} (${codes})`;
   return new UpstreamError(reason, message, {
-    ...(code !== undefined && { code }),
+    code,
     addresses: addressCodes.length,
     isCutOff,
     cause: error instanceof Error ? copyMessageAndStack(error) : undefined,

@@ -1,13 +1,4 @@
-/**
- * Why a poll failed: the closed set of the `reason` label of `xvs_exporter_poll_errors_total`.
- *
- * `timeout`: any timeout (connect, headers, idle, total); `connect`: no connection could be established; `reset`: the
- * connection was lost; `http_status`: a status other than 2xx, or 206; `not_json`: a body that cannot be decoded or is not JSON;
- * `bad_shape`: JSON that is not a listing; `api_error`: a listing whose `ret` is not 0; `resources`: this machine gave the exporter
- * no file descriptor or no memory; `internal`: a defect of the exporter.
- *
- * Each reason has a sentence without a full stop, for messages and pages.
- */
+/** Why a poll failed: the values of the label `reason`, each with a sentence without a full stop. */
 export const POLL_ERROR_SUMMARY = {
   timeout: 'The service did not respond in time',
   dns: 'The name of the service could not be resolved',
@@ -53,11 +44,11 @@ export const POLL_ERROR_REMEDY: Readonly<Record<PollErrorReason, string>> = {
 
 export interface UpstreamErrorDetails {
   /** HTTP status of the response. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The delay that the service requested with `Retry-After`. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** Code of the system, TLS or HTTP client error: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Addresses of the name that were tried; the code is that of the first one. */
   readonly addresses?: number;
   /** Whether the body is the start of a listing. */

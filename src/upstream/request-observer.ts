@@ -26,14 +26,10 @@ export interface RequestObserver {
   onBodyBytes(bytes: number): void;
 }
 
-interface SigningCredentials {
-  readonly secret: string;
-  readonly signing: SigningScheme;
-}
-
 /** Masks the signature and the secret of a request. `headers` are those of the request, signature included. */
 export function redactRequest(
-  { secret, signing }: SigningCredentials,
+  secret: string,
+  signing: SigningScheme,
   address: ListingAddress,
   headers: Readonly<Record<string, string>>,
 ): RedactedRequest {

@@ -1,9 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/**
- * How requests are signed. The specification does not show the signature; the default is the scheme of the vendor's public
- * clients.
- */
+/** How requests are signed. The interface does not show it; the default is the scheme of the vendor's public clients. */
 export interface SigningScheme {
   /** Digest of the HMAC. */
   readonly algorithm: 'sha256' | 'sha1' | 'sha384' | 'sha512' | 'md5';
@@ -36,14 +33,9 @@ export interface ListingAddress extends SignedParts {
 }
 
 /**
- * Builds the address of a service code's listing ("Endpoints" of the interface).
+ * Builds the address of a service code's listing ("Endpoints" of the interface). The signed path is the path that is
+ * sent; behind a proxy that strips a prefix, the template needs the path that the service receives.
  *
- * The signed path is the path that is sent, including the path of the base URL. If a proxy strips a prefix, the service
- * receives a different path: write that path into the template of the signing scheme, as in
- * `/api/20140928/task_list{query}{timestamp}`.
- *
- * @param baseUrl - absolute http or https URL, optionally with a path. User name, password, query and fragment are
- *   ignored.
  * @throws TypeError if `baseUrl` is not a URL, URIError if `serviceCode` contains a lone surrogate.
  */
 export function buildListingAddress(baseUrl: string, serviceCode: string): ListingAddress {
@@ -59,11 +51,7 @@ export function buildListingAddress(baseUrl: string, serviceCode: string): Listi
 
 const PLACEHOLDER = /\{(path|query|timestamp)\}/g;
 
-/**
- * Fills in a template in one pass, so that placeholders inside values stay as they are.
- *
- * @param timestamp - decimal, in the unit of the scheme
- */
+/** Fills in a template in one pass, so that placeholders inside values stay as they are. */
 export function createStringToSign(template: string, parts: SignedParts, timestamp: string): string {
   const values = new Map([
     ['path', parts.path],
@@ -73,11 +61,7 @@ export function createStringToSign(template: string, parts: SignedParts, timesta
   return template.replace(PLACEHOLDER, (placeholder, name: string) => values.get(name) ?? placeholder);
 }
 
-/**
- * Returns the headers that sign a request ("Authentication" of the interface).
- *
- * @param nowMs - wall-clock time in milliseconds since the Unix epoch
- */
+/** Returns the headers that sign a request ("Authentication" of the interface). */
 export function signRequest(
   scheme: SigningScheme,
   secret: string,

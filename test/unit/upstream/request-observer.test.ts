@@ -9,7 +9,7 @@ const headers = { 'xvs-signature': 'c576f321', 'xvs-timestamp': '1443494296533',
 
 function redact(serviceCode: string, scheme: Partial<SigningScheme> = {}, secret = 'abc') {
   const address = buildListingAddress('http://127.0.0.1:8080/live/', serviceCode);
-  return redactRequest({ secret, signing: { ...PUBLISHED_SCHEME, ...scheme } }, address, headers);
+  return redactRequest(secret, { ...PUBLISHED_SCHEME, ...scheme }, address, headers);
 }
 
 test('the request line is percent-encoded and the string to sign is not', () => {
