@@ -45,9 +45,8 @@ export interface FailedListing extends FetchResult {
 }
 
 /**
- * Requests a listing and reads it. `accountShare` bounds its tasks while they are read.
- *
- * Returns an `UpstreamError` for a failure of the service. Rejects only on abort or with an internal error.
+ * Requests a listing and reads it; `accountShare` bounds its tasks meanwhile. Returns failures of the service; rejects
+ * only on abort or with an internal error.
  */
 export async function fetchListing(
   client: Pick<UpstreamClient, 'requestListing'>,

@@ -102,17 +102,12 @@ export class PollHistory {
   append(poll: CompletedPoll): void {
     const { atMs, durationMs, error, errorCode, totals } = poll;
     if (totals !== undefined) this.#latestListing = { ...totals, ...this.#computeRates(totals, atMs), atMs };
-    const plotted: Partial<PlottedTotals> = (totals && this.#latestListing) ?? {};
-    const row: Record<Column, number | undefined> = {
+    const row: Partial<Record<Column, number | undefined>> = {
+      ...(totals && this.#latestListing),
       gapMs: atMs - (this.#latestPoll?.atMs ?? atMs),
       durationMs,
       outcome: error === undefined ? 0 : POLL_ERROR_REASONS.indexOf(error) + 1,
       errorCode,
-      users: plotted.users,
-      tasks: plotted.tasks,
-      connections: plotted.connections,
-      ingress: plotted.ingress,
-      egress: plotted.egress,
     };
     for (const name of COLUMNS) {
       const column = this.#getColumn(name);
@@ -163,10 +158,7 @@ export class PollHistory {
     };
   }
 
-  /**
-   * Compares the last good listing with the largest one of the history: whether it has less than half of the tasks, or of the
-   * users.
-   */
+  /** Whether the last good listing has less than half of the tasks, or users, of the largest one of the history. */
   findLoss(): ListingLoss | undefined {
     return this.#findLossOf('tasks') ?? this.#findLossOf('users');
   }
@@ -175,15 +167,10 @@ export class PollHistory {
     const to = this.#latestListing?.[field];
     const from = Math.max(...this.#getColumn(field).filter((value) => !Number.isNaN(value)));
     if (to === undefined || from < SMALLEST_LOST_TOTAL[field] || to >= from / 2) return undefined;
-    let beforeLatestMs = 0;
-    let elapsedMs = 0;
-    for (let age = 0; age < this.#count; age += 1) {
-      const value = this.#read(field, age);
-      if (value !== undefined && value >= from / 2) break;
-      if (value !== undefined) beforeLatestMs = elapsedMs;
-      elapsedMs += this.#read('gapMs', age) ?? 0;
-    }
-    return { field, from, to, beforeLatestMs };
+    const entries = this.entries();
+    const lastWith = entries.findLastIndex(({ totals }) => totals !== undefined && totals[field] >= from / 2);
+    const [firstWithout] = entries.slice(lastWith + 1).filter(({ totals }) => totals !== undefined);
+    return { field, from, to, beforeLatestMs: firstWithout?.beforeLatestMs ?? 0 };
   }
 
   /**

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
-import { BackgroundTask, FirstFailure } from '../runtime/background-task.ts';
+import { FirstFailure } from '../runtime/background-task.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
 import { PollLogger } from './poll-logger.ts';
@@ -38,14 +38,6 @@ export interface PollerOptions extends Pick<
   readonly logger: Logger;
 }
 
-interface PollerEntry {
-  readonly poller: ServiceCodePoller;
-  /** Its own abort signal: on a shared one, removing a listener would search the listeners of all polls. */
-  polling: BackgroundTask | undefined;
-}
-
-type DelayFunction = typeof computeFirstDelayMs;
-
 /** Creates an empty tally for a service code. */
 export function createTally(
   { serviceCode, stallAfterMs, intervalMs }: PolledCode,
@@ -57,7 +49,7 @@ export function createTally(
 /** Polls all service codes, independently of each other, until it is disposed of. */
 export class Poller implements AsyncDisposable {
   readonly #options: PollerOptions;
-  readonly #entries = new Map<string, PollerEntry>();
+  readonly #pollers = new Map<string, ServiceCodePoller>();
   readonly #failure = new FirstFailure();
   #isRunning = false;
   #wasHealthy = true;
@@ -69,17 +61,16 @@ export class Poller implements AsyncDisposable {
   }
 
   /** Whether the first poll of every service code has ended. Stays true when codes are added later. */
-  get isFirstRoundOver(): boolean {
-    return this.#updateFirstRound();
+  checkFirstRound(): boolean {
+    this.#hasFirstRoundEnded ||= this.#options.store.states.every(({ isUp }) => isUp !== undefined);
+    return this.#hasFirstRoundEnded;
   }
 
   /** Whether no poll loop is stuck now, regardless of the outcome of polls. Logs each change once. */
   checkHealth(): boolean {
     const { clock, logger } = this.#options;
     const nowMs = clock.monotonic();
-    const stuckCodes = [...this.#entries].flatMap(([code, { poller }]) =>
-      poller.isStuck(nowMs) ? code : [],
-    );
+    const stuckCodes = [...this.#pollers].flatMap(([code, poller]) => (poller.isStuck(nowMs) ? code : []));
     const isHealthy = stuckCodes.length === 0;
     if (this.#wasHealthy && !isHealthy)
       logger.error({ service_codes: stuckCodes }, 'Poll loop is stuck; reporting unhealthy');
@@ -98,19 +89,19 @@ export class Poller implements AsyncDisposable {
 
   /** Where and when a service code is polled; `undefined` if it is not. `nowMs` is monotonic. */
   getPlan(serviceCode: string, nowMs: number): PollPlan | undefined {
-    return this.#entries.get(serviceCode)?.poller.getPlan(nowMs);
+    return this.#pollers.get(serviceCode)?.getPlan(nowMs);
   }
 
   /** The current tally of every polled service code. */
   get tallies(): readonly Tally[] {
-    return [...this.#entries.values()].map(({ poller }) => poller.tally);
+    return [...this.#pollers.values()].map(({ tally }) => tally);
   }
 
   /** Polls every service code once, concurrently. Rejects with the signal's reason when it aborts. */
   async pollOnce(signal: AbortSignal): Promise<void> {
     // Every poll adds a listener until it ends; with more than ten, Node would warn of a leak.
     setMaxListeners(0, signal);
-    await Promise.all([...this.#entries.values()].map(({ poller }) => poller.poll(signal)));
+    await Promise.all([...this.#pollers.values()].map((poller) => poller.poll(signal)));
   }
 
   /**
@@ -119,7 +110,7 @@ export class Poller implements AsyncDisposable {
    */
   start(): Promise<never> {
     this.#isRunning = true;
-    this.#startAll([...this.#entries.values()], computeFirstDelayMs);
+    this.#startAll([...this.#pollers.values()], computeFirstDelayMs);
     return this.#failure.promise;
   }
 
@@ -128,18 +119,23 @@ export class Poller implements AsyncDisposable {
    * its settings are unchanged. A removed code leaves no series.
    */
   async apply(codes: readonly PolledCode[]): Promise<CodeDiff> {
-    this.#updateFirstRound();
-    const before = [...this.#entries.values()].map(({ poller }) => poller.code);
+    this.checkFirstRound();
+    const { persistence, tallySettings } = this.#options;
+    const before = [...this.#pollers.values()].map(({ code }) => code);
     const diff = diffCodes(before, codes);
     const { added, changed, removed } = diff;
-    const removedEntries = removed.map((code) => this.#getEntry(code));
-    const ending = [...removedEntries, ...changed.map((code) => this.#getEntry(code))];
+    const removedPollers = removed.map((code) => this.#getPoller(code));
+    const ending = [...removedPollers, ...changed.map((code) => this.#getPoller(code))];
     // Removed codes are unknown to scrapes at once, although their series stay until their polls have ended.
-    for (const { serviceCode } of removed) this.#entries.delete(serviceCode);
-    await Promise.all(ending.map(stop));
-    await mapYielding(removedEntries, (entry) => this.#remove(entry));
-    for (const code of diff.kept) this.#getEntry(code).poller.configure(code);
-    const restored = await Promise.all(added.map((code) => this.#restore(code)));
+    for (const { serviceCode } of removed) this.#pollers.delete(serviceCode);
+    await Promise.all(ending.map((poller) => poller.stop()));
+    await mapYielding(removedPollers, (poller) => this.#remove(poller));
+    for (const code of diff.kept) this.#getPoller(code).configure(code);
+    const restored = await Promise.all(
+      added.map(
+        async (code) => await persistence?.restore(code.serviceCode, () => createTally(code, tallySettings)),
+      ),
+    );
     const started = [
       ...(await mapYielding(changed, (code) => this.#configure(code))),
       ...(await mapYielding([...added.entries()], ([index, code]) => this.#add(code, restored[index]))),
@@ -151,48 +147,34 @@ export class Poller implements AsyncDisposable {
   /** Aborts the running polls and waits for their end. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isRunning = false;
-    await Promise.all([...this.#entries.values()].map(stop));
+    await Promise.all([...this.#pollers.values()].map((poller) => poller.stop()));
   }
 
   /** Whether a service code is polled. One that is being removed is not, even if it has series. */
   has(serviceCode: string): boolean {
-    return this.#entries.has(serviceCode);
+    return this.#pollers.has(serviceCode);
   }
 
-  #updateFirstRound(): boolean {
-    this.#hasFirstRoundEnded ||= this.#options.store.states.every(({ isUp }) => isUp !== undefined);
-    return this.#hasFirstRoundEnded;
+  #startAll(pollers: readonly ServiceCodePoller[], computeDelayMs: typeof computeFirstDelayMs): void {
+    for (const [index, poller] of pollers.entries())
+      poller.start(computeDelayMs(index, pollers.length, poller.code.intervalMs), this.#failure.report);
   }
 
-  #startAll(entries: readonly PollerEntry[], computeDelayMs: DelayFunction): void {
-    for (const [index, entry] of entries.entries()) {
-      const { poller } = entry;
-      const delayMs = computeDelayMs(index, entries.length, poller.code.intervalMs);
-      entry.polling = new BackgroundTask((signal) => poller.run(delayMs, signal), this.#failure.report);
-    }
-  }
-
-  #remove({ poller: { tally } }: PollerEntry): void {
+  #remove({ tally }: ServiceCodePoller): void {
     const { serviceCode } = tally;
     this.#options.tallySettings.accountBudget?.remove(tally.accountShare);
     this.#options.store.remove(serviceCode);
     this.#options.exporterMetrics.untrack(serviceCode);
   }
 
-  /** Restores the tally of an added service code; `undefined` if there is no state of it. */
-  async #restore(code: PolledCode): Promise<Tally | undefined> {
-    const { persistence, tallySettings } = this.#options;
-    return await persistence?.restore(code.serviceCode, () => createTally(code, tallySettings));
-  }
-
-  #configure(code: PolledCode): PollerEntry {
-    const entry = this.#getEntry(code);
-    entry.poller.configure(code);
+  #configure(code: PolledCode): ServiceCodePoller {
+    const poller = this.#getPoller(code);
+    poller.configure(code);
     this.#options.exporterMetrics.track(code.serviceCode, code.intervalMs);
-    return entry;
+    return poller;
   }
 
-  #add(code: PolledCode, restored: Tally | undefined): PollerEntry {
+  #add(code: PolledCode, restored: Tally | undefined): ServiceCodePoller {
     const { tallySettings, exporterMetrics, logger } = this.#options;
     const { serviceCode } = code;
     const tally = restored ?? createTally(code, tallySettings);
@@ -204,22 +186,15 @@ export class Poller implements AsyncDisposable {
       metrics: exporterMetrics.track(serviceCode, code.intervalMs),
       pollLogger: new PollLogger(logger.child({ service_code: serviceCode })),
     });
-    const entry = { poller, polling: undefined };
-    this.#entries.set(serviceCode, entry);
-    return entry;
+    this.#pollers.set(serviceCode, poller);
+    return poller;
   }
 
-  #getEntry({ serviceCode }: PolledCode): PollerEntry {
-    const entry = this.#entries.get(serviceCode);
-    if (entry === undefined) throw new TypeError(`Expected ${serviceCode} to be polled`);
-    return entry;
+  #getPoller({ serviceCode }: PolledCode): ServiceCodePoller {
+    const poller = this.#pollers.get(serviceCode);
+    if (poller === undefined) throw new TypeError(`Expected ${serviceCode} to be polled`);
+    return poller;
   }
-}
-
-/** Aborts the running poll and waits for its end. */
-async function stop(entry: PollerEntry): Promise<void> {
-  await entry.polling?.[Symbol.asyncDispose]();
-  entry.polling = undefined;
 }
 
 /** Few enough that scrapes and polls do not wait noticeably. */

@@ -13,17 +13,20 @@ export class ReaderModuleError extends Error {
   override readonly name = 'ReaderModuleError';
 }
 
-let compiled: WebAssembly.Module | undefined;
+const compiled = new Map<string, WebAssembly.Module>();
 
-/**
- * Compiles the reader's module, once per process.
- *
- * @throws ReaderModuleError
- */
+/** Compiles a module of the reader, once per process; throws a ReaderModuleError. */
 export function loadReaderModule(url = MODULE_URL): WebAssembly.Module {
-  if (url !== MODULE_URL) return compile(url);
-  compiled ??= compile(url);
-  return compiled;
+  try {
+    const module = compiled.get(url.href) ?? new WebAssembly.Module(readFileSync(url));
+    compiled.set(url.href, module);
+    return module;
+  } catch (cause) {
+    const message =
+      `reader module: expected a WebAssembly module at ${fileURLToPath(url)}, found ${getErrorMessage(cause)}; ` +
+      'install the package again or run "npm run build"';
+    throw new ReaderModuleError(message, { cause });
+  }
 }
 
 /** Creates a pool of instances of the module, and loads it if need be. */
@@ -37,16 +40,4 @@ function createReaderKeys(): ReaderKeys {
     engine: [random.readBigUInt64LE(0), random.readBigUInt64LE(8)],
     rows: [random.readInt32LE(16), random.readInt32LE(20), random.readInt32LE(24)],
   };
-}
-
-function compile(url: URL): WebAssembly.Module {
-  try {
-    return new WebAssembly.Module(readFileSync(url));
-  } catch (cause) {
-    const problem = getErrorMessage(cause);
-    const message =
-      `reader module: expected a WebAssembly module at ${fileURLToPath(url)}, found ${problem}; ` +
-      'install the package again or run "npm run build"';
-    throw new ReaderModuleError(message, { cause });
-  }
 }

@@ -24,17 +24,11 @@ export function computeReloadDelayMs(index: number, count: number, intervalMs: n
     : index * PROMPT_GAP_MS;
 }
 
-export interface NextPoll {
-  readonly dueMs: number;
-  /** Polls that were due while the last poll was still running. */
-  readonly overlapCount: number;
-}
-
 /**
- * Finds the next point of the polling grid after a poll that was due at `dueMs` and ended at `nowMs`. Skips
- * missed points, so that a slow service is not polled more often.
+ * Finds the next point of the polling grid after a poll that was due at `dueMs` and ended at `nowMs`. Points that it
+ * missed are skipped and counted, so that a slow service is not polled more often.
  */
-export function computeNextPoll(dueMs: number, intervalMs: number, nowMs: number): NextPoll {
+export function computeNextPoll(dueMs: number, intervalMs: number, nowMs: number) {
   const overlapCount = Math.max(0, Math.floor((nowMs - dueMs) / intervalMs));
   return { dueMs: dueMs + (overlapCount + 1) * intervalMs, overlapCount };
 }

@@ -1,6 +1,7 @@
 import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader.ts';
 import type { CodeMetrics } from '../metrics/exposition/code-metrics.ts';
+import { BackgroundTask } from '../runtime/background-task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { hideUnexpected } from '../tally/expected-counters.ts';
 import type { Instant } from '../tally/instant.ts';
@@ -43,10 +44,12 @@ export interface PollPlan {
   readonly isPaused: boolean;
 }
 
-/** Polls one service code, one poll at a time: periodically with `run`, or once with `poll`. */
+/** Polls one service code, one poll at a time: periodically after `start`, or once with `poll`. */
 export class ServiceCodePoller {
   readonly #options: ServiceCodePollerOptions;
   readonly #history = new PollHistory();
+  /** Has its own abort signal: on a shared one, removing a listener would search the listeners of all polls. */
+  #polling: BackgroundTask | undefined;
   #code: PolledCode;
   /** End of the pause that the service asked for; monotonic. */
   #pausedUntilMs = 0;
@@ -97,8 +100,18 @@ export class ServiceCodePoller {
     return this.#pendingSinceMs !== undefined && isOverdue(this.#pendingSinceMs, timeoutMs, nowMs);
   }
 
-  /** Polls periodically until the signal aborts; rejects with its reason. */
-  async run(firstDelayMs: number, signal: AbortSignal): Promise<never> {
+  /** Polls periodically until it is stopped. */
+  start(firstDelayMs: number, onFailure: (error: unknown) => void): void {
+    this.#polling = new BackgroundTask((signal) => this.#run(firstDelayMs, signal), onFailure);
+  }
+
+  /** Aborts the running poll and waits for its end. */
+  async stop(): Promise<void> {
+    await this.#polling?.[Symbol.asyncDispose]();
+    this.#polling = undefined;
+  }
+
+  async #run(firstDelayMs: number, signal: AbortSignal): Promise<never> {
     const { clock, metrics } = this.#options;
     try {
       for (let dueMs = clock.monotonic() + firstDelayMs; ; dueMs = this.#computeNextDueMs(dueMs)) {

@@ -87,12 +87,6 @@ export class Store {
     return [...this.#states.values()];
   }
 
-  /** The state of one service code, if it is polled. */
-  select(serviceCode: string): readonly CodeState[] {
-    const state = this.#states.get(serviceCode);
-    return state === undefined ? [] : [state];
-  }
-
   /**
    * Collects the families of all or of the given states, in the order of the catalogue: one part of each
    * family for each service code. The samples are the snapshot's own objects, so that the render cache hits.

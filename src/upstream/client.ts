@@ -121,7 +121,7 @@ export class UpstreamClient implements AsyncDisposable {
         });
       };
       await this.#readBody(received, maxResponseBytes, pass, observer).catch((error: unknown) => {
-        if (consumerError !== undefined) throw consumerError;
+        if (error === consumerError) throw error;
         // The body of an error response ends where it fails, so that its status is still known.
         if (isSuccessStatus(status))
           throw abort.signal.aborted ? abort.signal.reason : toUpstreamError(error);

@@ -102,7 +102,8 @@ export function createExporterFacade(parts: ExporterParts) {
     /** Collects each selected family once; by default all of them. */
     async collect(selection: FamilySelection = 'everything'): Promise<CollectedFamilies> {
       const ownFamilies = await exporterMetrics.collect(selection);
-      const states = typeof selection === 'object' ? store.select(selection.serviceCode) : store.states;
+      const states =
+        typeof selection === 'object' ? [store.get(selection.serviceCode) ?? []].flat() : store.states;
       const nowMs = clock.monotonic();
       const codeFamilies = store.collectFamilies(nowMs, states);
       if (selection === 'exporter') {
@@ -132,7 +133,7 @@ export function createExporterFacade(parts: ExporterParts) {
     /** Whether the poll loops run, regardless of the outcome of polls. */
     isHealthy: (): boolean => poller.checkHealth(),
     /** Whether the first polls have finished. */
-    isReady: (): boolean => poller.isFirstRoundOver,
+    isReady: (): boolean => poller.checkFirstRound(),
     getStatuses(): readonly ServiceCodeStatus[] {
       const nowMs = clock.monotonic();
       return store.states.map((state) => toServiceCodeStatus(state, labels, nowMs));

@@ -232,7 +232,7 @@ test('the exporter stays ready when a code is added', async (t) => {
   await advanceClock(clock, 0);
   await client.latest.respond(createListingBody(0));
   await poller.apply([A, B]);
-  assert.equal(poller.isFirstRoundOver, true);
+  assert.equal(poller.checkFirstRound(), true);
 });
 
 test('an unready exporter becomes ready with the first poll of the codes that replaced the others', async (t) => {
@@ -240,10 +240,10 @@ test('an unready exporter becomes ready with the first poll of the codes that re
   start();
   await advanceClock(clock, 0);
   await poller.apply([B]);
-  assert.equal(poller.isFirstRoundOver, false);
+  assert.equal(poller.checkFirstRound(), false);
   await advanceClock(clock, 0);
   await client.latest.respond(createListingBody(0));
-  assert.equal(poller.isFirstRoundOver, true);
+  assert.equal(poller.checkFirstRound(), true);
 });
 
 test('codes applied during disposal are not polled', async (t) => {
