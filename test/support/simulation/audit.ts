@@ -62,8 +62,8 @@ export class Audit {
   listedMs = 0;
   /** How wrong the wall clock was. */
   skewMs = 0;
-  /** Whether the last listing was read by an earlier process. */
-  isRestarted = false;
+  /** By how much the clock was set forward between the last listing and the start of a process that has not listed yet. */
+  forwardMs = 0;
   /** Whether the time since the last listing is unknown to the exporter. */
   isGapUnknown = false;
   tasks = new Map<SimulatedTask, AuditedTask>();
@@ -75,7 +75,7 @@ export class Audit {
     copy.isKnown = this.isKnown;
     copy.listedMs = this.listedMs;
     copy.skewMs = this.skewMs;
-    copy.isRestarted = this.isRestarted;
+    copy.forwardMs = this.forwardMs;
     copy.isGapUnknown = this.isGapUnknown;
     copy.base = { ...this.base };
     for (const [task, audited] of this.tasks)
@@ -86,7 +86,7 @@ export class Audit {
   /** Takes a good listing. */
   list(entries: readonly Entry[], nowMs: number, skewMs: number, intervalMs: number): void {
     // A clock that was set forward makes the time between two processes look longer.
-    const forwardMs = this.isRestarted ? Math.max(0, skewMs - this.skewMs) : 0;
+    const { forwardMs } = this;
     if (forwardMs > 0)
       for (const known of this.tasks.values()) {
         known.seenMs -= forwardMs;
@@ -102,7 +102,7 @@ export class Audit {
     this.isKnown = true;
     this.listedMs = nowMs;
     this.skewMs = skewMs;
-    this.isRestarted = false;
+    this.forwardMs = 0;
     this.isGapUnknown = false;
   }
 

@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts';
 import { isLeaping, mayBeForgotten, type Audit, type AuditedAccount, type AuditedTask } from './audit.ts';
-import { hasEqualParts, toEntry, type Entry, type SimulatedTask, type World } from './world.ts';
+import { hasEqualParts, NAMES, toEntry, type Entry, type SimulatedTask, type World } from './world.ts';
 
 /** More than any link carries in the six hours for which accounts are remembered. */
 const ABSURD_BYTES = 2e14;
@@ -137,7 +137,8 @@ export class ListingSource {
 
   #shrink(entry: Entry): Entry {
     const values = entry.values.map((value) => value && Math.floor(value * this.#random.next()));
-    return { ...entry, values, server: this.#random.pick(this.#world.servers) };
+    const random = this.#random;
+    return { ...entry, values, server: random.pick(this.#world.servers), name: random.pick(NAMES) };
   }
 
   /** Three listings in a row would be believed, and so would a first value. */

@@ -26,9 +26,11 @@ import {
 } from './checks.ts';
 import { SimulatedDisk } from './disk.ts';
 import { ListingSource, type Listing } from './listings.ts';
+import { expectHidden, NameAudit, type NamedListing } from './names.ts';
 import {
   hasBegunAgain,
   hasEqualParts,
+  NAMES,
   STREAM_RATE,
   World,
   writeListing,
@@ -94,6 +96,8 @@ export class Simulation {
   readonly #world: World;
   readonly #disk: SimulatedDisk<Audit>;
   readonly #sources: ReadonlyMap<string, ListingSource>;
+  readonly #nameAudits = new Map(CODES.map((code) => [code, new NameAudit()]));
+  readonly #expectedNames = new Map<string, readonly string[]>();
   #audits = new Map(CODES.map((code) => [code, new Audit()]));
   /** The tasks of the last listing that the process got of each code. */
   readonly #lastListings = new Map<string, Listing & { readonly users: number }>();
@@ -180,6 +184,8 @@ export class Simulation {
     if (random.chance(0.2)) this.#leap();
     if (random.chance(0.3)) this.#switchSource();
     if (random.chance(0.3)) this.#move();
+    if (random.chance(0.2)) this.#rename();
+    if (random.chance(0.2)) await this.#expect();
     if (random.chance(0.05)) this.#changeDisk();
     if (random.chance(0.05)) await this.#restart(this.#intervalMs + random.integer(5 * HOUR_MS));
     if (random.chance(0.05)) await this.#kill('killed between two polls');
@@ -281,6 +287,25 @@ export class Simulation {
     this.#note(`${task.id} moves to ${task.server}`);
   }
 
+  #rename(): void {
+    const task = this.#pickTask();
+    task.name = this.#random.pick([...NAMES, undefined]);
+    this.#note(`${task.id} is named ${task.name}`);
+  }
+
+  /** A reload adds names to what is expected of a code, or removes some. */
+  async #expect(): Promise<void> {
+    const code = this.#random.pick(CODES);
+    const names = NAMES.filter(() => this.#random.chance(0.6));
+    this.#note(`${code}: names ${names.join(' ')} are expected`);
+    this.#expectedNames.set(code, names);
+    const { poller, store } = this.#getProcess();
+    await poller.apply(this.#polledCodes.map((polled) => this.#toPolledCode(polled)));
+    const { snapshot, restored } = store.get(code) ?? {};
+    const rows = (snapshot ?? restored)?.rows;
+    if (rows !== undefined) expectHidden(rows, names);
+  }
+
   /** Whether the last listing of a task has shown the source that the service shows now. */
   #isSourceListed(task: SimulatedTask): boolean {
     return this.#getAudit(task.serviceCode).tasks.get(task)?.source === task.source;
@@ -322,8 +347,8 @@ export class Simulation {
     const codes = [...own].map((code) => this.#toPolledCode(code));
     const tallySettings = {
       maxLabelSets: 100,
-      perTask: false,
-      maxTasks: 10,
+      perTask: true,
+      maxTasks: 1000,
       maxStreamRate: STREAM_RATE,
     };
     const killed = this.#disk.waitForKill().then(() => 'killed' as const);
@@ -354,13 +379,17 @@ export class Simulation {
     this.#audits = new Map(CODES.map((code) => [code, this.#disk.getNote(code)?.copy() ?? new Audit()]));
     for (const code of CODES) this.#continueAudit(code);
     for (const code of own) checkRestored(this.#getState(code), this.#getAudit(code));
+    for (const code of CODES) {
+      const last = this.#getAudit(code).isKnown ? this.#toNamedListing(code) : undefined;
+      this.#getNameAudit(code).restart(last, store.get(code)?.restored?.rows);
+    }
   }
 
   /** Over a restart the time between is unknown if the wall clock was changed. */
   #continueAudit(code: string): void {
     const audit = this.#getAudit(code);
     const gapMs = this.#world.nowMs - audit.listedMs;
-    audit.isRestarted = true;
+    audit.forwardMs = Math.max(0, this.#skewMs - audit.skewMs);
     const isGapUnknown = audit.isKnown && (audit.skewMs !== this.#skewMs || gapMs > 6 * HOUR_MS);
     if (isGapUnknown) audit.loseGap();
   }
@@ -368,7 +397,20 @@ export class Simulation {
   #toPolledCode(serviceCode: string): PolledCode {
     const intervalMs = this.#intervalMs;
     const times = { intervalMs, staleAfterMs: 3 * intervalMs, stallAfterMs: 60_000 };
-    return { ...TARGET, serviceCode, ...times };
+    const names = this.#expectedNames.get(serviceCode) ?? NAMES;
+    const expectation = { tasks: names.length, names };
+    return { ...TARGET, serviceCode, ...times, taskName: 'opaque', expectation };
+  }
+
+  /** The last listing of a code. */
+  #toNamedListing(code: string): NamedListing {
+    const { listed = [] } = this.#lastListings.get(code) ?? {};
+    return {
+      atMs: this.#getAudit(code).listedMs,
+      // The last of a map is the first of the listing.
+      names: new Map(listed.toReversed().map(({ task: { id }, name }) => [id, name])),
+      expected: this.#expectedNames.get(code) ?? NAMES,
+    };
   }
 
   async #stop(): Promise<void> {
@@ -515,6 +557,10 @@ export class Simulation {
     this.#counts.comparisons += checkGauges(state.snapshot, listing, listing.users);
     this.#counts.comparisons += checkNoFall(before, state.snapshot);
     this.#counts.comparisons += checkTotals(code, this.#getAudit(code), state);
+    this.#counts.comparisons += this.#getNameAudit(code).list(
+      this.#toNamedListing(code),
+      state.snapshot.rows,
+    );
   }
 
   #note(text: string): void {
@@ -531,6 +577,12 @@ export class Simulation {
     const state = this.#getProcess().store.get(code);
     if (state === undefined) throw new SimulationError(`${code}: expected a state`);
     return state;
+  }
+
+  #getNameAudit(code: string): NameAudit {
+    const audit = this.#nameAudits.get(code);
+    if (audit === undefined) throw new TypeError(`Expected an audit of the names of ${code}`);
+    return audit;
   }
 
   #getAudit(code: string): Audit {

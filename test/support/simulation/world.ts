@@ -8,6 +8,9 @@ const FILE_RATE_FACTOR = 10;
 /** The lifetime value that tasks have which were there before the exporter. */
 const MAX_LIFETIME_BYTES = 75e9;
 
+/** Names that tasks can have, as `opaque`. */
+export const NAMES = ['main', 'backup', 'guest'];
+
 export type Direction = 'input' | 'output';
 
 /** What the service meters: an input or an output. */
@@ -39,6 +42,7 @@ export interface SimulatedTask {
   readonly metered: readonly Metered[];
   source: InputSource;
   server: string;
+  name: string | undefined;
   /** Listings for which the service leaves it out. */
   hiddenFor: number;
   /** Whether the exporter may have seen that it is faster than a stream. */
@@ -51,6 +55,7 @@ export interface Entry {
   readonly task: SimulatedTask;
   readonly server: string;
   readonly source: InputSource;
+  readonly name: string | undefined;
   /** By the index of `metered`; `undefined` for what is not listed. */
   readonly values: readonly (number | undefined)[];
   /** Whether the values are those of the moment. */
@@ -113,6 +118,7 @@ export class World {
       metered: [...inputs, ...outputs],
       source: hasInputs ? 'inputs' : 'task',
       server: random.pick(this.servers),
+      name: random.pick([...NAMES, undefined]),
       hiddenFor: 0,
       hasLeapt: false,
       isOver: false,
@@ -131,12 +137,12 @@ export class World {
 
 /** What the service says of a task, if it answers with the truth. */
 export function toEntry(task: SimulatedTask): Entry {
-  const { server, source, metered } = task;
+  const { server, source, name, metered } = task;
   const values = metered.map(({ direction, carried, forgotten, hiddenFor }) => {
     const isListed = hiddenFor === 0 || (direction === 'input' && source === 'task');
     return isListed ? carried - forgotten : undefined;
   });
-  return { task, server, source, values, isTrue: true };
+  return { task, server, source, name, values, isTrue: true };
 }
 
 export function hasBegunAgain({ metered }: SimulatedTask): boolean {
@@ -157,7 +163,7 @@ export function writeListing(entries: readonly Entry[], users: number): string {
   });
 }
 
-function toRecord({ task: { id, hasInputs, isFile, metered }, server, source, values }: Entry): object {
+function toRecord({ task: { id, hasInputs, isFile, metered }, server, source, name, values }: Entry): object {
   const parts = metered.map(({ direction, name }, index) => ({ direction, name, bytes: values[index] }));
   const inputs = parts.filter(({ direction, bytes }) => direction === 'input' && bytes !== undefined);
   const outputs = parts.filter(({ direction, bytes }) => direction === 'output' && bytes !== undefined);
@@ -165,6 +171,7 @@ function toRecord({ task: { id, hasInputs, isFile, metered }, server, source, va
   return {
     id,
     vs_id: server,
+    opaque: name ?? null,
     progress: isFile ? 0.5 : 0,
     ...(source === 'task' ? { input_bytes: Math.min(inputBytes, Number.MAX_SAFE_INTEGER) } : {}),
     inputs: hasInputs
