@@ -136,8 +136,8 @@ export class ListingSource {
   }
 
   #shrink(entry: Entry): Entry {
-    const values = entry.values.map((value) => value && Math.floor(value * this.#random.next()));
     const random = this.#random;
+    const values = entry.values.map((value) => value && Math.floor(value * random.next()));
     return { ...entry, values, server: random.pick(this.#world.servers), name: random.pick(NAMES) };
   }
 

@@ -163,7 +163,8 @@ export function writeListing(entries: readonly Entry[], users: number): string {
   });
 }
 
-function toRecord({ task: { id, hasInputs, isFile, metered }, server, source, name, values }: Entry): object {
+function toRecord({ task, server, source, name: opaque, values }: Entry): object {
+  const { id, hasInputs, isFile, metered } = task;
   const parts = metered.map(({ direction, name }, index) => ({ direction, name, bytes: values[index] }));
   const inputs = parts.filter(({ direction, bytes }) => direction === 'input' && bytes !== undefined);
   const outputs = parts.filter(({ direction, bytes }) => direction === 'output' && bytes !== undefined);
@@ -171,7 +172,7 @@ function toRecord({ task: { id, hasInputs, isFile, metered }, server, source, na
   return {
     id,
     vs_id: server,
-    opaque: name ?? null,
+    opaque,
     progress: isFile ? 0.5 : 0,
     ...(source === 'task' ? { input_bytes: Math.min(inputBytes, Number.MAX_SAFE_INTEGER) } : {}),
     inputs: hasInputs
