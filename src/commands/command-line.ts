@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import {
-  expectedFound,
+  createProblem,
   formatSuggestion,
   formatValue,
   throwIfAny,
@@ -35,7 +35,7 @@ function readFlags(
   const values = new Map<string, readonly string[]>();
   const problems: Problem[] = [];
   const report = (location: string, expected: string, found: string, remedy?: string): void => {
-    problems.push({ location, message: expectedFound(expected, found, remedy) });
+    problems.push(createProblem(location, expected, found, remedy));
   };
   const names = [...kinds].flatMap(([name, kind]) => (kind === 'secret' ? [] : [`--${name}`]));
   for (const token of tokenize(args, kinds)) {

@@ -1,5 +1,5 @@
 import { createExporter, type BuildInfo } from '../app.ts';
-import { expectedFound, formatValue, throwIfAny } from '../config/config-error.ts';
+import { createProblem, formatValue, throwIfAny } from '../config/config-error.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { observePoll } from '../diagnostics/observe-poll.ts';
 import { isRejected } from '../diagnostics/remedies.ts';
@@ -54,8 +54,7 @@ export function selectServiceCodes(
       const remedy = configuration.codesOnOtherShards.has(code)
         ? 'another shard polls it; set shard.count to 1'
         : '--config.check lists them';
-      const message = expectedFound('a configured service code', formatValue(code), remedy);
-      return { location: 'flag --only', message };
+      return createProblem('flag --only', 'a configured service code', formatValue(code), remedy);
     }),
   );
   return {

@@ -11,27 +11,19 @@ export interface Problem {
 /** A generated file may have the same mistake on thousands of lines. */
 const MAX_SHOWN_PROBLEMS = 20;
 
-/** A configuration that cannot be used. Its message has a line for each of the first 20 problems and is safe to print. */
+/** A configuration that cannot be used. Its message has a line for each of the first 20 problems, and no secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-  readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(formatProblems(problems));
-    this.problems = problems;
+    const shown = problems.slice(0, MAX_SHOWN_PROBLEMS);
+    const lines = shown.map(({ location, message }) => `${location}: ${message}`);
+    const hiddenCount = problems.length - shown.length;
+    if (hiddenCount > 0) lines.push(`and ${hiddenCount} more, ${problems.length} in total`);
+    super(lines.join('\n'));
   }
 }
 
-function formatProblems(problems: readonly Problem[]): string {
-  const lines = problems
-    .slice(0, MAX_SHOWN_PROBLEMS)
-    .map(({ location, message }) => `${location}: ${message}`);
-  const hiddenCount = problems.length - lines.length;
-  if (hiddenCount > 0) lines.push(`and ${hiddenCount} more, ${problems.length} in total`);
-  return lines.join('\n');
-}
-
-/** Throws a {@link ConfigError} with the problems unless there are none. */
 export function throwIfAny(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
@@ -41,9 +33,13 @@ export function expectedFound(expected: string, found: string, remedy?: string):
   return `expected ${expected}, found ${found}${remedy === undefined ? '' : `; ${remedy}`}`;
 }
 
+export function createProblem(location: string, expected: string, found: string, remedy?: string): Problem {
+  return { location, message: expectedFound(expected, found, remedy) };
+}
+
 const MAX_SHOWN_CHARS = 200;
 
-/** Formats a value for a message: strings quoted and truncated to 200 characters, lists and mappings by kind only. */
+/** Formats a value for a message: strings quoted and truncated, lists and mappings by kind only. */
 export function formatValue(raw: unknown): string {
   if (typeof raw === 'string')
     return JSON.stringify(raw.length > MAX_SHOWN_CHARS ? `${raw.slice(0, MAX_SHOWN_CHARS)}…` : raw);

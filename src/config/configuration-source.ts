@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseOrdinal, SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
-import { ConfigError, expectedFound, formatValue, throwIfAny, type Problem } from './config-error.ts';
+import { ConfigError, createProblem, formatValue, throwIfAny, type Problem } from './config-error.ts';
 import { readStaticSettings, readUpstreamSettings, type Configuration } from './configuration.ts';
 import type { ConfigFileSystem } from './file-system.ts';
 import { readServiceCodes, type CodeFile } from './service-codes/code-files.ts';
-import { createListContext } from './service-codes/code-list.ts';
 import { formatHowToSet, listSettings, toGroupName, type SettingPath } from './settings.ts';
 import { mergeEntries, readSources, type Environment, type Flags, type MergedSettings } from './sources.ts';
 import { formatDuration } from './units.ts';
@@ -31,14 +30,11 @@ export interface LoadedConfiguration {
 export interface ConfigurationSourceOptions extends ConfigFileSystem {
   readonly flags: Flags;
   readonly env: Environment;
-  /** Gives the name of this machine; only called if the shard depends on it. */
+  /** Only called if the shard depends on it. */
   readonly hostName: () => string;
 }
 
-/**
- * Loads the configuration of this process, repeatedly: flags and environment stay the same, the files are read again.
- * It remembers what it read, to detect changes.
- */
+/** Loads the configuration of this process: flags and environment stay the same, the files are read each time. */
 export class ConfigurationSource {
   readonly #options: ConfigurationSourceOptions;
   #atStart: MergedSettings | undefined;
@@ -71,8 +67,8 @@ export class ConfigurationSource {
   /**
    * Loads the configuration: defaults, overridden by the file, the environment and the flags, in this order.
    *
-   * @throws ConfigError that lists every invalid value; or, if each value is valid, every problem between them. After the
-   *   first load, mistakes of files of service codes do not throw: `codeFiles` has them.
+   * @throws ConfigError that lists every invalid value; or, if each value is valid, every problem between them. After
+   *   the first load, `codeFiles` has the mistakes of files of service codes.
    */
   async load(): Promise<LoadedConfiguration> {
     const files = new WatchedFiles(this.#options);
@@ -91,13 +87,12 @@ export class ConfigurationSource {
     const configuredShard = resolveShard(settings, hostName);
     const shard = this.#last?.configuration.shard ?? configuredShard;
     const applied = new Map(this.#last?.codeFiles.map((codeFile) => [codeFile.path, codeFile]));
-    const context = await createListContext(settings, readFile, shard);
-    const access = { ...context, findMatchingFiles, applied };
+    const access = { readFile, findMatchingFiles, shard, applied };
     const { problems, codeFiles, unmatchedPatterns, ...codes } = await readServiceCodes(settings, access);
-    const upstreamProblems: Problem[] = [];
-    const upstream = await readUpstreamSettings(settings, env, readFile, upstreamProblems);
-    const fileProblems = this.#last === undefined ? codeFiles.flatMap((codeFile) => codeFile.problems) : [];
-    throwIfAny([...problems, ...fileProblems, ...findBrokenRules(settings), ...upstreamProblems]);
+    if (this.#last === undefined) problems.push(...codeFiles.flatMap((codeFile) => codeFile.problems));
+    problems.push(...findBrokenRules(settings));
+    const upstream = await readUpstreamSettings(settings, env, readFile, problems);
+    throwIfAny(problems);
     const atStart = (this.#atStart ??= settings);
     return {
       configuration: { ...readStaticSettings(settings), upstream, shard, ...codes },
@@ -117,16 +112,16 @@ function resolveShard({ get, locate }: MergedSettings, hostName: () => string): 
   const index = get('shard.index');
   if (index !== undefined) {
     if (index < count) return { index, count };
-    const message = expectedFound(`an index below shard.count, which is ${count}`, formatValue(index));
-    throw new ConfigError([{ location: locate('shard.index'), message }]);
+    const expected = `an index below shard.count, which is ${count}`;
+    throw new ConfigError([createProblem(locate('shard.index'), expected, formatValue(index))]);
   }
   if (count === 1) return SINGLE_SHARD;
   const name = hostName();
   const ordinal = parseOrdinal(name);
   if (ordinal !== undefined && ordinal < count) return { index: ordinal, count };
   const expected = `a name that ends in the index of the shard, -0 to -${count - 1}`;
-  const message = expectedFound(expected, formatValue(name), formatHowToSet('shard.index'));
-  throw new ConfigError([{ location: 'host name', message }]);
+  const remedy = formatHowToSet('shard.index');
+  throw new ConfigError([createProblem('host name', expected, formatValue(name), remedy)]);
 }
 
 /** Checks the rules between settings that are each valid. */
@@ -135,24 +130,16 @@ function* findBrokenRules({ get, origin, locate }: MergedSettings): Generator<Pr
   const intervalMs = get('poll.interval');
   if (staleAfterMs !== undefined && staleAfterMs < intervalMs) {
     const expected = `at least poll.interval (${formatDuration(intervalMs)})`;
-    const message = expectedFound(expected, formatDuration(staleAfterMs));
-    yield { location: locate('poll.stale_after'), message };
+    yield createProblem(locate('poll.stale_after'), expected, formatDuration(staleAfterMs));
   }
-
-  const clientFiles = (['upstream.cert_file', 'upstream.key_file'] as const).filter((path) => get(path));
-  const [only, both] = clientFiles;
-  if (only !== undefined && both === undefined) {
-    const message = expectedFound('upstream.cert_file and upstream.key_file together', `only ${only}`);
-    yield { location: locate(only), message };
-  }
-
+  const [only, both] = (['upstream.cert_file', 'upstream.key_file'] as const).filter((path) => get(path));
+  if (only !== undefined && both === undefined)
+    yield createProblem(locate(only), 'upstream.cert_file and upstream.key_file together', `only ${only}`);
   const header = get('signing.timestamp_header');
   if (header.toLowerCase() === get('signing.signature_header').toLowerCase()) {
     const isDefault = origin('signing.timestamp_header') === undefined;
     const expected = 'two different headers for signature and timestamp';
-    yield {
-      location: locate(isDefault ? 'signing.signature_header' : 'signing.timestamp_header'),
-      message: expectedFound(expected, `${formatValue(header)} for both`),
-    };
+    const path = isDefault ? 'signing.signature_header' : 'signing.timestamp_header';
+    yield createProblem(locate(path), expected, `${formatValue(header)} for both`);
   }
 }

@@ -5,7 +5,7 @@ import type { PolledCode } from '../poller/polled-code.ts';
 import type { ClientOptions } from '../upstream/client.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import { findUrlHint } from './addresses.ts';
-import { expectedFound, formatUrl, formatValue, type Problem } from './config-error.ts';
+import { createProblem, expectedFound, formatUrl, formatValue, type Problem } from './config-error.ts';
 import { resolvePath, type ReadFile } from './file-system.ts';
 import { findKeyPairMistake, readPem } from './pem.ts';
 import type { SettingPath } from './settings.ts';
@@ -17,16 +17,14 @@ export interface ServiceCodeSettings extends Omit<PolledCode, 'signing'> {
   readonly labels: StaticLabels;
 }
 
-/** How to connect to the service, whatever the service code. */
-type UpstreamSettings = Pick<
-  ClientOptions,
-  'timeoutMs' | 'maxResponseBytes' | 'maxConnections' | 'tls' | 'proxy'
->;
-
 /** The whole configuration: parsed, checked, files read, secrets resolved. It never changes. */
 export interface Configuration extends Readonly<ReturnType<typeof readStaticSettings>> {
-  readonly upstream: UpstreamSettings;
-  /** Service codes that this process polls, each once; empty if files have none yet or other shards poll all. */
+  /** How to connect to the service. */
+  readonly upstream: Pick<
+    ClientOptions,
+    'timeoutMs' | 'maxResponseBytes' | 'maxConnections' | 'tls' | 'proxy'
+  >;
+  /** Those that this process polls, each once; empty if files have none yet or other shards poll all. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly shard: Shard;
   /** Service codes that other shards poll. */
@@ -100,13 +98,13 @@ function readPath({ file }: MergedSettings, path: SettingPath): string | undefin
   return reference && resolvePath(reference.folder, reference.path);
 }
 
-/** Reads the settings of the connection and the files that they name; adds the mistakes to `problems`. */
+/** Reads the settings of the connection and the files that they name. Adds mistakes to `problems`. */
 export async function readUpstreamSettings(
   { get, file, locate }: MergedSettings,
   environment: Environment,
   readFile: ReadFile,
   problems: Problem[],
-): Promise<UpstreamSettings> {
+): Promise<Configuration['upstream']> {
   const tls: { ca?: string; cert?: string; key?: string } = {};
   for (const { name, path, kind } of PEM_FILES) {
     const reference = file(path);
@@ -148,9 +146,8 @@ function readProxySettings(environment: Environment, problems: Problem[]): Clien
     const url = value.includes('://') ? value : `http://${value}`;
     if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
     const form = 'a proxy such as http://proxy.example.com:3128';
-    const message = expectedFound(form, formatUrl(value), findUrlHint(url));
-    const variable = environment[name] === value ? name : name.toUpperCase();
-    problems.push({ location: `environment variable ${variable}`, message });
+    const location = `environment variable ${environment[name] === value ? name : name.toUpperCase()}`;
+    problems.push(createProblem(location, form, formatUrl(value), findUrlHint(url)));
     return undefined;
   };
   return {

@@ -3,29 +3,25 @@ import * as fs from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import PQueue from 'p-queue';
 import { getErrorCode } from '../runtime/errors.ts';
-import { expectedFound, formatValue, type Problem } from './config-error.ts';
+import { createProblem, formatValue, type Problem } from './config-error.ts';
 
 /** A list of 20,000 service codes with settings of their own has 4 MiB. */
 const MAX_FILE_MIB = 4;
 /** The code of the error for a FIFO, a device or a socket. */
 const NOT_REGULAR = 'NOT_REGULAR';
 
-/**
- * Reads a text file (UTF-8); rejects as `node:fs/promises` does, and with `NOT_REGULAR` or `EFBIG` for files that no
- * configuration consists of.
- */
+/** Reads a text file (UTF-8). */
 export type ReadFile = (path: string) => Promise<string>;
 
 /** The file system, as far as a configuration needs it. Each call rejects as `node:fs/promises` does. */
 export interface ConfigFileSystem {
   readonly readFile: ReadFile;
-  /** Lists the names in a folder. */
   readonly listFolder: (path: string) => Promise<readonly string[]>;
   /** A text that changes when the file is written or replaced, also behind a link. */
   readonly readStamp: (path: string) => Promise<string>;
 }
 
-/** One call at a time: those that hang, for example on a network mount, must leave the other threads to polls. */
+/** One call at a time: those that hang, as on a network mount, must leave the other threads to polls. */
 const calls = new PQueue({ concurrency: 1 });
 
 /** The file system of this machine. A call that hangs delays all further ones, and nothing else. */
@@ -78,7 +74,7 @@ const READ_ERROR_TEXTS: ReadonlyMap<string, string> = new Map([
   ['EFBIG', `which is larger than ${MAX_FILE_MIB} MiB`],
 ]);
 
-/** Describes a path that cannot be read, with the reason and, if it is a lack of permissions, the user that tried. */
+/** Describes a path that cannot be read, with the reason and, for a lack of permissions, the user. */
 export function describeReadError(path: string, error: unknown): string {
   const text = READ_ERROR_TEXTS.get(readErrorCode(error)) ?? 'which cannot be read';
   const user = process.geteuid?.();
@@ -91,7 +87,6 @@ export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(readErrorCode(error));
 }
 
-/** The `code` of a file system error. */
 export function readErrorCode(error: unknown): string {
   return getErrorCode(error) ?? 'unreadable';
 }
@@ -104,7 +99,6 @@ export interface FileReference {
   readonly folder: string | undefined;
 }
 
-/** Resolves a path against the folder that it is relative to. */
 export function resolvePath(folder: string | undefined, path: string): string {
   return folder === undefined || isAbsolute(path) ? path : join(folder, path);
 }
@@ -119,6 +113,6 @@ export async function readText(
     return await readFile(resolvePath(folder, path));
   } catch (error) {
     const found = describeReadError(formatValue(resolve(folder ?? '', path)), error);
-    return { location: locate(), message: expectedFound(expectation, found) };
+    return createProblem(locate(), expectation, found);
   }
 }

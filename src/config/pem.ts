@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { expectedFound, formatValue, type Problem } from './config-error.ts';
+import { createProblem, expectedFound, formatValue, type Problem } from './config-error.ts';
 import { readErrorCode, readText, type FileReference, type ReadFile } from './file-system.ts';
 
 /** Reads a PEM file that contains an item of the given kind. Every certificate of it must be whole. */
@@ -11,28 +11,22 @@ export async function readPem(
 ): Promise<string | Problem> {
   const text = await readText(readFile, file);
   if (typeof text !== 'string') return text;
-  const fail = (expected: string, found: string): Problem => ({
-    location: file.locate(),
-    message: expectedFound(expected, `${formatValue(file.path)}, ${found}`),
-  });
+  const fail = (expected: string, found: string): Problem =>
+    createProblem(file.locate(), expected, `${formatValue(file.path)}, ${found}`);
   const count = text.match(new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'gm'))?.length ?? 0;
   if (count === 0) return fail(`a PEM file with a ${kind}`, 'which contains none');
   const bad = findBadCertificate(text);
-  if (bad === undefined) return text;
-  return fail(
-    'whole certificates (PEM)',
-    `whose certificate ${bad.number} of ${bad.count} is broken (${bad.code})`,
-  );
+  return bad === undefined ? text : fail('whole certificates (PEM)', `whose ${bad}`);
 }
 
 /** OpenSSL ignores what follows the last certificate that it can read. */
-function findBadCertificate(text: string): { number: number; count: number; code: string } | undefined {
+function findBadCertificate(text: string): string | undefined {
   const blocks = text.split(/^(?=-----BEGIN )/m).filter((block) => CERTIFICATE_START.test(block));
   for (const [index, block] of blocks.entries()) {
     try {
       void new X509Certificate(block);
     } catch (error) {
-      return { number: index + 1, count: blocks.length, code: readErrorCode(error) };
+      return `certificate ${index + 1} of ${blocks.length} is broken (${readErrorCode(error)})`;
     }
   }
   return undefined;
@@ -46,7 +40,7 @@ const KEY_MISMATCH_CODES: readonly string[] = [
   'ERR_OSSL_X509_KEY_TYPE_MISMATCH',
 ];
 
-/** Checks that TLS can use a certificate with its key (PEM). Messages have OpenSSL's codes; its texts could quote the key. */
+/** Checks that TLS can use a certificate with its key (PEM). OpenSSL's own texts could quote the key. */
 export function findKeyPairMistake(
   cert: string,
   key: string,

@@ -6,16 +6,14 @@ import type { Configuration } from './configuration.ts';
 import type { LoadedConfiguration } from './configuration-source.ts';
 import { ConfigError } from './config-error.ts';
 
-/** The trigger of a reload. */
 export type ReloadTrigger = 'signal' | 'request' | 'file';
 
-/** Result of a reload; without `error`, the new configuration is in effect. */
+/** Without `error`, the new configuration is in effect. */
 export interface ReloadOutcome {
-  /** The message of the ConfigError; contains no secret. */
   readonly error?: string;
 }
 
-/** The service codes of a reload, by what happened to them. */
+/** The service codes by what a reload did to them. */
 export interface AppliedCodes extends CodeDiff {
   /** Those that stay and have other static labels. */
   readonly relabelled: readonly PolledCode[];
@@ -28,20 +26,16 @@ export interface ReloaderOptions {
     readonly exporterMetrics: Pick<ExporterMetrics, 'recordConfigLoad'>;
   };
   readonly logger: Logger;
-  /** Receives an unexpected error, which is a bug; the new configuration may be applied in part. */
+  /** Receives a bug; the new configuration may be applied in part. */
   readonly onInternalError: (error: unknown) => void;
 }
 
 const SHUTTING_DOWN: ReloadOutcome = { error: 'The exporter is shutting down.' };
 
-/**
- * Reloads the configuration, one reload at a time. All requests during a reload share one further reload, because the
- * running one may have read the files before they changed.
- */
+/** Reloads the configuration. All requests during a reload share one further reload, which reads the files again. */
 export class Reloader implements AsyncDisposable {
   readonly #options: ReloaderOptions;
-  #running: Promise<unknown> = Promise.resolve();
-  /** Waits for the running reload. */
+  #running: Promise<ReloadOutcome> = Promise.resolve({});
   #next: Promise<ReloadOutcome> | undefined;
   readonly #disposed = new AbortController();
 
@@ -51,19 +45,17 @@ export class Reloader implements AsyncDisposable {
 
   /**
    * Never rejects. An invalid configuration changes nothing; an invalid file of service codes keeps its codes, and all
-   * else is applied. The outcome has the error in both cases.
+   * else is applied.
    */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome> {
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
-      const outcome = this.#run(trigger);
-      this.#running = outcome;
-      return outcome;
+      return (this.#running = this.#run(trigger));
     });
     return this.#next;
   }
 
-  /** Abandons the running reload, or waits for it if it already applies the configuration; prevents further ones. */
+  /** Abandons the running reload, or waits for it if it applies the configuration; prevents further ones. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed.abort();
     await this.#running;

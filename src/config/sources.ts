@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import convict from 'convict';
 import {
+  createProblem,
   expectedFound,
   findNearest,
   formatSuggestion,
@@ -80,8 +81,7 @@ function parseSettings(text: string, file: string): Sources {
     // An empty file, or a mapping with all its settings commented out.
     if (mapping === null || mapping === undefined) return;
     if (typeof mapping !== 'object' || Array.isArray(mapping)) {
-      const message = expectedFound('a mapping of settings', formatValue(mapping));
-      problems.push({ location: source.locate(parents), message });
+      problems.push(createProblem(source.locate(parents), 'a mapping of settings', formatValue(mapping)));
       return;
     }
     for (const [key, raw] of Object.entries(mapping)) {
@@ -92,8 +92,7 @@ function parseSettings(text: string, file: string): Sources {
       if (path !== undefined) entries.push({ path, raw, folder: dirname(file), locate });
       else if (FILE_KEYS.some((known) => known.startsWith(`${name}.`))) readMapping(raw, steps);
       else {
-        const message = expectedFound('a known key', 'an unknown one', suggestKey(steps));
-        problems.push({ location: locate([], true), message });
+        problems.push(createProblem(locate([], true), 'a known key', 'an unknown one', suggestKey(steps)));
       }
     }
   };

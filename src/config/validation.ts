@@ -1,18 +1,4 @@
-/**
- * Messages of zod schemas, and zod errors as located {@link Problem}s.
- *
- * A schema states its expectation with {@link expected}, which every zod factory and refinement takes as its
- * parameters:
- *
- * ```ts
- * const port = z.string(expected('a port')).regex(/^\d+$/, expected('a port', { remedy: 'use digits only' }));
- * const key = z.string(expected('a secret', { show: describeKind }));
- * const section = strictMapping({ port, key: key.optional() }, expected('a mapping'));
- * const level = parsedBy((raw) => LEVELS.get(raw), expected('one of low, high'));
- * ```
- *
- * {@link toProblems} then adds the location of each mistake. Never set zod's `reportInput`: issues would carry secrets.
- */
+// Never set zod's `reportInput`: issues would carry secrets.
 import { z } from 'zod';
 import { expectedFound, formatSuggestion, formatValue, type Problem } from './config-error.ts';
 
@@ -22,30 +8,23 @@ export type ValuePath = readonly (string | number)[];
 /** Formats the location of a source, of a value inside it, or of its key. */
 export type Locate = (path?: ValuePath, isKey?: boolean) => string;
 
-export interface ExpectedOptions {
+interface ExpectedOptions {
   readonly remedy?: string | ((input: unknown) => string | undefined);
   /** Formats the rejected value. Use `describeKind` for secrets; the default quotes the value. */
   readonly show?: (input: unknown) => string;
 }
 
-/** Parameters for any zod schema or refinement. */
-export interface Expected {
-  readonly error: (issue: { readonly input?: unknown }) => string;
-  /** Ends the checks of the value, so that each value has one message. */
-  readonly abort: true;
+/** Parameters of any zod schema or refinement: a rejected value gives `expected …, found …; remedy`. */
+export function expected(expectation: string, { remedy, show = formatValue }: ExpectedOptions = {}) {
+  return {
+    error: ({ input }: { readonly input?: unknown }): string =>
+      expectedFound(expectation, show(input), typeof remedy === 'function' ? remedy(input) : remedy),
+    /** Ends the checks of the value, so that each value has one message. */
+    abort: true,
+  } as const;
 }
 
-/** States what a schema or refinement expects; a rejected value gives `expected …, found …; remedy`. */
-export function expected(
-  expectation: string,
-  { remedy, show = formatValue }: ExpectedOptions = {},
-): Expected {
-  return {
-    error: ({ input }) =>
-      expectedFound(expectation, show(input), typeof remedy === 'function' ? remedy(input) : remedy),
-    abort: true,
-  };
-}
+type Expected = ReturnType<typeof expected>;
 
 /** A schema for the values that `parse` accepts; `undefined` rejects the value with the expectation. */
 export function parsedBy<T>(parse: (raw: unknown) => T | undefined, { error }: Expected) {
@@ -55,12 +34,7 @@ export function parsedBy<T>(parse: (raw: unknown) => T | undefined, { error }: E
   });
 }
 
-/**
- * Rejects the value of a `transform` or `superRefine` with a message of {@link expectedFound}.
- *
- * @param path - of the part with the mistake
- * @param isKey - the mistake is the key at `path`, not its value
- */
+/** Rejects the value of a `transform` or `superRefine`, or the part at `path`, or its key. */
 export function reject(
   context: z.core.$RefinementCtx,
   message: string,
@@ -71,11 +45,7 @@ export function reject(
   return z.NEVER;
 }
 
-/**
- * An object schema that rejects each unknown key with a suggestion, besides the mistakes of known keys.
- *
- * @param expectedKey - expectation in the error of an unknown key
- */
+/** An object schema that rejects each unknown key with a suggestion, besides the mistakes of known keys. */
 export function strictMapping<const Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   { error }: Expected,

@@ -1,6 +1,6 @@
 import { isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { ErrorCode, Pair } from 'yaml';
-import { expectedFound, formatValue, type Problem } from './config-error.ts';
+import { createProblem, formatValue, type Problem } from './config-error.ts';
 import type { Locate, ValuePath } from './validation.ts';
 
 /** A parsed YAML or JSON text with the locations of its parts. */
@@ -46,11 +46,10 @@ export function parseYaml(
   if (text.length > MAX_YAML_CHARACTERS) {
     const remedy = 'list service codes in JSON files, which can have 4 MiB';
     const found = `${(text.length / MAX_YAML_CHARACTERS).toFixed(1)} MiB`;
-    return { location: file, message: expectedFound('at most 1 MiB of YAML', found, remedy) };
+    return createProblem(file, 'at most 1 MiB of YAML', found, remedy);
   }
   // The bytes of its byte order mark and every second byte of its ASCII characters are not UTF-8.
-  if (/^\uFFFD\uFFFD|\0/.test(text))
-    return { location: file, message: expectedFound('UTF-8', 'UTF-16', 'save the file as UTF-8') };
+  if (/^\uFFFD\uFFFD|\0/.test(text)) return createProblem(file, 'UTF-8', 'UTF-16', 'save the file as UTF-8');
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     lineCounter,
@@ -64,10 +63,8 @@ export function parseYaml(
     const { line, col } = lineCounter.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const reject = (offset: number, found: string): Problem => ({
-    location: locateOffset(offset),
-    message: expectedFound('valid YAML', found),
-  });
+  const reject = (offset: number, found: string): Problem =>
+    createProblem(locateOffset(offset), 'valid YAML', found);
   const faults = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }) => ({
     offset,
     found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,

@@ -1,12 +1,15 @@
 import { basename, dirname, join } from 'node:path';
-import { describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
+import { createProblem, describeKind, formatValue, type Problem } from '../config-error.ts';
+import type { Shard } from '../../sharding/shard.ts';
 import type { Configuration } from '../configuration.ts';
 import { describeReadError, isMissing, resolvePath } from '../file-system.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
 import { toProblems, type Locate } from '../validation.ts';
+import type { WatchedFiles } from '../watched-files.ts';
 import { formatLocation, parseYaml, type YamlSource } from '../yaml-source.ts';
-import { readCodeList, type CodeList, type ListContext, type ListedCode } from './code-list.ts';
+import { createListContext, readCodeList } from './code-list.ts';
+import type { CodeList, ListContext, ListedCode } from './code-list.ts';
 import { serviceCodeEntries } from './schema.ts';
 
 /** A file of service codes. A bad one has problems, and the codes of its last good version. */
@@ -22,15 +25,16 @@ export interface ServiceCodes extends Pick<Configuration, 'serviceCodes' | 'code
   /** Paths of `service_code_files`, resolved, that match no existing file. */
   readonly unmatchedPatterns: readonly string[];
   /** Mistakes outside of files. */
-  readonly problems: readonly Problem[];
+  readonly problems: Problem[];
 }
 
-export interface CodeFileAccess extends ListContext {
-  /** Lists the files that match a path with `*`. */
-  readonly findMatchingFiles: (glob: string) => Promise<readonly string[]>;
+interface CodeFileAccess extends Pick<WatchedFiles, 'readFile' | 'findMatchingFiles'> {
+  readonly shard: Shard;
   /** The files in effect, by path. */
   readonly applied: ReadonlyMap<string, CodeFile>;
 }
+
+type FileContext = CodeFileAccess & ListContext;
 
 /** A list that is being read. */
 interface LocatedList extends CodeList {
@@ -50,8 +54,9 @@ export async function readServiceCodes(
   const { get, origin } = settings;
   const locate: Locate = (path) => settings.locate('service_codes', path);
   const source = { locate, folder: origin('service_codes')?.folder };
-  const setting = { ...(await readCodeList(get('service_codes') ?? [], source, access)), locate };
-  const { files, unmatchedPatterns } = await readCodeFiles(settings, access);
+  const context = await createListContext(settings, access.readFile, access.shard);
+  const setting = { ...(await readCodeList(get('service_codes') ?? [], source, context)), locate };
+  const { files, unmatchedPatterns } = await readCodeFiles(settings, { ...access, ...context });
   const duplicates = findDuplicates([setting, ...files], access.applied);
   const codeFiles = files.map((file): CodeFile => {
     const { path, name } = file;
@@ -70,7 +75,7 @@ export async function readServiceCodes(
     unmatchedPatterns,
     problems: [
       ...findMissingSettings(settings, codes),
-      ...(typeof access.secret === 'object' ? [access.secret] : []),
+      ...(typeof context.secret === 'object' ? [context.secret] : []),
       ...setting.problems,
       ...(duplicates.problems.get(setting) ?? []),
     ],
@@ -82,10 +87,8 @@ function* findMissingSettings(
   { get, origin, locate }: MergedSettings,
   codes: readonly ListedCode[],
 ): Generator<Problem> {
-  const describeMissing = (path: SettingPath, expected: string, remedy = formatHowToSet(path)) => ({
-    location: path,
-    message: expectedFound(expected, 'none', remedy),
-  });
+  const describeMissing = (path: SettingPath, expected: string, remedy = formatHowToSet(path)): Problem =>
+    createProblem(path, expected, 'none', remedy);
   // An empty list of codes is a mistake unless files may add some.
   const isEmpty = codes.length === 0 && get('service_code_files') === undefined;
   if (
@@ -99,7 +102,7 @@ function* findMissingSettings(
   }
   const expected = 'at least one service code';
   if (origin('service_codes') === undefined) yield describeMissing('service_codes', expected);
-  else yield { location: locate('service_codes'), message: expectedFound(expected, describeKind([])) };
+  else yield createProblem(locate('service_codes'), expected, describeKind([]));
 }
 
 /** Finds codes that are listed twice: each stays with the setting, else with its file in effect, else with the first. */
@@ -124,8 +127,7 @@ function findDuplicates(lists: readonly LocatedList[], applied: CodeFileAccess['
       continue;
     }
     const found = `${formatValue(code.serviceCode)} again, which is also at ${owner.locate()}`;
-    const message = expectedFound('each service code once', found);
-    problems.get(code.list)?.push({ location: code.locate(), message });
+    problems.get(code.list)?.push(createProblem(code.locate(), 'each service code once', found));
   }
   return { owners, problems };
 }
@@ -135,7 +137,7 @@ interface LocatedFile extends CodeFile {
 }
 
 /** Reads the files, in the order of `service_code_files`, then of their names. */
-async function readCodeFiles(settings: MergedSettings, access: CodeFileAccess) {
+async function readCodeFiles(settings: MergedSettings, access: FileContext) {
   const folder = settings.origin('service_code_files')?.folder;
   const files = new Map<string, LocatedFile>();
   const unmatchedPatterns: string[] = [];
@@ -155,11 +157,11 @@ async function readMatchingFiles(
   glob: string,
   pattern: string,
   location: string,
-  access: CodeFileAccess,
+  access: FileContext,
 ): Promise<readonly LocatedFile[]> {
   const reject = (expectation: string, path: string, name: string, error: unknown): LocatedFile => {
-    const message = expectedFound(expectation, describeReadError(formatValue(path), error));
-    return keepCodes({ path, name }, [{ location, message }], access);
+    const found = describeReadError(formatValue(path), error);
+    return keepCodes({ path, name }, [createProblem(location, expectation, found)], access);
   };
   const [found] = await Promise.allSettled([access.findMatchingFiles(pattern)]);
   if (found.status === 'rejected') {
@@ -181,7 +183,7 @@ async function readMatchingFiles(
 async function readCodeFile(
   { path, name }: Pick<CodeFile, 'path' | 'name'>,
   text: string,
-  access: CodeFileAccess,
+  access: FileContext,
 ): Promise<LocatedFile> {
   const fail = (problems: readonly Problem[]) => keepCodes({ path, name }, problems, access);
   const source = tryParseJson(text, path) ?? parseYaml(text, path);

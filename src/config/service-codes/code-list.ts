@@ -1,6 +1,6 @@
 import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
 import { selectShard, type Shard } from '../../sharding/shard.ts';
-import { expectedFound, formatValue, type Problem } from '../config-error.ts';
+import { createProblem, expectedFound, formatValue, type Problem } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
 import { readText, type FileReference, type ReadFile } from '../file-system.ts';
 import { describeSecretMistake } from '../schemas.ts';
@@ -128,15 +128,15 @@ async function chooseSecret(
   readFile: ReadFile,
 ): Promise<string | Problem | undefined> {
   if (file === undefined) return secret;
-  const reject = (message: string): Problem => ({ location: file.locate(), message });
-  if (secret !== undefined)
-    return reject(
-      expectedFound('either a secret or a secret file', `both; the secret is at ${locateSecret()}`),
-    );
+  const location = file.locate();
+  if (secret !== undefined) {
+    const found = `both; the secret is at ${locateSecret()}`;
+    return createProblem(location, 'either a secret or a secret file', found);
+  }
   const text = await readText(readFile, file, 'a readable file with a secret');
   if (typeof text !== 'string') return text;
   const content = text.replace(/\r?\n$/, '');
-  if (content === '') return reject(expectedFound('a file with a secret', 'an empty one'));
-  const mistake = describeSecretMistake(content);
-  return mistake === undefined ? content : reject(mistake);
+  if (content === '') return createProblem(location, 'a file with a secret', 'an empty one');
+  const message = describeSecretMistake(content);
+  return message === undefined ? content : { location, message };
 }

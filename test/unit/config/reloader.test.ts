@@ -27,7 +27,8 @@ const APPLIED: AppliedCodes = {
   relabelled: [],
   expectationChanged: [],
 };
-const INVALID = new ConfigError([{ location: '/etc/xvs.yml:1:1', message: 'expected this, found that' }]);
+const PROBLEM = { location: '/etc/xvs.yml:1:1', message: 'expected this, found that' };
+const INVALID = new ConfigError([PROBLEM]);
 
 /** Creates a reloader whose loads the test settles. */
 function createReloader(apply: () => Promise<AppliedCodes> = () => Promise.resolve(APPLIED)) {
@@ -79,7 +80,7 @@ test('a valid configuration is applied and logged', async () => {
 test('a bad file of service codes is a failure that names it, and all else is applied', async () => {
   const { reloader, calls, loads, lines } = createReloader();
   const [good, bad] = ['good.yml', 'bad.yml'].map((name): CodeFile => {
-    const problems = name === 'bad.yml' ? INVALID.problems : [];
+    const problems = name === 'bad.yml' ? [PROBLEM] : [];
     return { name, path: name, codes: [], problems };
   });
   assert.ok(good && bad);
