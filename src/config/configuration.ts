@@ -6,9 +6,8 @@ import type { ClientOptions } from '../upstream/client.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import { findUrlHint } from './addresses.ts';
 import { createProblem, expectedFound, formatUrl, formatValue, type Problem } from './config-error.ts';
-import { resolvePath, type ReadFile } from './file-system.ts';
+import type { ReadFile } from './file-system.ts';
 import { findKeyPairMistake, readPem } from './pem.ts';
-import type { SettingPath } from './settings.ts';
 import type { Environment, MergedSettings } from './sources.ts';
 
 /** One service code with everything that polling it needs. Times in milliseconds. */
@@ -54,10 +53,9 @@ export function* findWarnings({ serviceCodes, ledger }: Configuration): Generato
 }
 
 /** Reads the parts of the configuration that need nothing but settings. */
-export function readStaticSettings(settings: MergedSettings) {
-  const { get } = settings;
-  const statePath = readPath(settings, 'state.path');
-  const file = readPath(settings, 'config.file');
+export function readStaticSettings({ get, file: getFile }: MergedSettings) {
+  const state = getFile('state.path');
+  const file = getFile('config.file');
   return {
     signing: {
       algorithm: get('signing.algorithm'),
@@ -76,9 +74,9 @@ export function readStaticSettings(settings: MergedSettings) {
       maxStreamRate: get('ledger.max_stream_rate'),
     },
     /** `undefined` without `state.path`. */
-    state: statePath === undefined ? undefined : { path: statePath },
+    state: state && { path: state.path },
     web: {
-      configFile: readPath(settings, 'web.config.file'),
+      configFile: getFile('web.config.file')?.path,
       hasOpenProbes: get('web.open_probes'),
       listenAddresses: get('web.listen_address'),
       telemetryPath: get('web.telemetry_path'),
@@ -87,15 +85,9 @@ export function readStaticSettings(settings: MergedSettings) {
       isLifecycleEnabled: get('web.enable_lifecycle'),
     },
     /** Absolute path of the configuration file. */
-    file: file === undefined ? undefined : resolve(file),
+    file: file && resolve(file.path),
     log: { level: get('log.level'), format: get('log.format') },
   } as const;
-}
-
-/** The path of a file, relative to the file that names it. */
-function readPath({ file }: MergedSettings, path: SettingPath): string | undefined {
-  const reference = file(path);
-  return reference && resolvePath(reference.folder, reference.path);
 }
 
 /** Reads the settings of the connection and the files that they name. Adds mistakes to `problems`. */

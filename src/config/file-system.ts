@@ -91,14 +91,13 @@ export function readErrorCode(error: unknown): string {
   return getErrorCode(error) ?? 'unreadable';
 }
 
-/** A path as it was written, and where. */
+/** A path, and where it was written. */
 export interface FileReference {
   readonly path: string;
   readonly locate: () => string;
-  /** Folder for a relative path; undefined for the working directory. */
-  readonly folder: string | undefined;
 }
 
+/** Without a folder, a relative path is one of the working directory. */
 export function resolvePath(folder: string | undefined, path: string): string {
   return folder === undefined || isAbsolute(path) ? path : join(folder, path);
 }
@@ -106,13 +105,13 @@ export function resolvePath(folder: string | undefined, path: string): string {
 /** Reads the text of a file; a failure is a problem at the location of the reference. */
 export async function readText(
   readFile: ReadFile,
-  { path, locate, folder }: FileReference,
+  { path, locate }: FileReference,
   expectation = 'a readable file',
 ): Promise<string | Problem> {
   try {
-    return await readFile(resolvePath(folder, path));
+    return await readFile(path);
   } catch (error) {
-    const found = describeReadError(formatValue(resolve(folder ?? '', path)), error);
+    const found = describeReadError(formatValue(resolve(path)), error);
     return createProblem(locate(), expectation, found);
   }
 }

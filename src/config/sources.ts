@@ -9,7 +9,7 @@ import {
   throwIfAny,
   type Problem,
 } from './config-error.ts';
-import { readText, type FileReference, type ReadFile } from './file-system.ts';
+import { readText, resolvePath, type FileReference, type ReadFile } from './file-system.ts';
 import type { SettingPath, SettingValue } from './settings.ts';
 import { isSettingPath, listSettings, SETTINGS, toEnvironmentName, toFlagName } from './settings.ts';
 import { toProblems, type Locate, type ValuePath } from './validation.ts';
@@ -179,7 +179,9 @@ export function mergeEntries(
     file: (path) => {
       const value: unknown = config.get(toConvictKey(path));
       const folder = origins.get(path)?.folder;
-      return typeof value === 'string' ? { path: value, locate: () => locate(path), folder } : undefined;
+      return typeof value === 'string'
+        ? { path: resolvePath(folder, value), locate: () => locate(path) }
+        : undefined;
     },
     origin: (path) => origins.get(path),
     locate,

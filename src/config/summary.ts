@@ -8,12 +8,12 @@ import type { SourceEntry } from './sources.ts';
 import { formatDuration } from './units.ts';
 
 /**
- * Formats the output of `--config.check` for a valid configuration: the settings that are set, with their origins, the
- * service codes with their effective settings, and the proxies. Secrets and passwords are not shown.
+ * Formats the output of `--config.check` for a valid configuration: the settings that are set, with their origins, and
+ * the service codes with their effective settings. Secrets are not shown.
  */
 export function formatConfigurationSummary(loaded: LoadedConfiguration): string {
   const { configuration, settings, codeFiles } = loaded;
-  const { serviceCodes, upstream } = configuration;
+  const { serviceCodes } = configuration;
   const rows = listSettings().flatMap(([path, setting]): Row[] => {
     const origin = settings.origin(path);
     return origin === undefined ? [] : [[path, formatSetting(origin, setting), `(${origin.locate()})`]];
@@ -26,7 +26,6 @@ export function formatConfigurationSummary(loaded: LoadedConfiguration): string 
     ...(settings.get('service_code_files') === undefined ? [] : formatCodeFiles(codeFiles)),
     '',
     ...(serviceCodes.length === 0 ? ['Service codes: none.'] : formatCodes(serviceCodes)),
-    ...formatProxies(upstream.proxy),
     '',
   ].join('\n');
 }
@@ -88,13 +87,6 @@ function formatLabels(labels: StaticLabels): string {
 
 function maskSecret(secret: string): string {
   return `<secret of ${Buffer.byteLength(secret)} bytes>`;
-}
-
-function formatProxies(proxy: Configuration['upstream']['proxy']): readonly string[] {
-  const urls = Object.entries({ http_proxy: proxy.httpProxy, https_proxy: proxy.httpsProxy });
-  const rows = urls.flatMap(([name, url]) => (url === undefined ? [] : [[name, new URL(url).host]]));
-  if (proxy.noProxy !== undefined) rows.push(['no_proxy', proxy.noProxy]);
-  return rows.length === 0 ? [] : ['', 'Proxies from the environment:', ...formatTable(rows)];
 }
 
 /** Formats lines with columns as wide as their widest cell. */

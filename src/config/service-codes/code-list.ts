@@ -2,7 +2,7 @@ import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
 import { selectShard, type Shard } from '../../sharding/shard.ts';
 import { createProblem, expectedFound, formatValue, type Problem } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
-import { readText, type FileReference, type ReadFile } from '../file-system.ts';
+import { readText, resolvePath, type FileReference, type ReadFile } from '../file-system.ts';
 import { describeSecretMistake } from '../schemas.ts';
 import type { MergedSettings, SourceEntry } from '../sources.ts';
 import { formatDuration } from '../units.ts';
@@ -55,7 +55,7 @@ export async function readCodeList(
     const file =
       entry.secret_file === undefined
         ? undefined
-        : { path: entry.secret_file, folder, locate: () => locate([index, 'secret_file']) };
+        : { path: resolvePath(folder, entry.secret_file), locate: () => locate([index, 'secret_file']) };
     // The secret files of other shards may exist only where they are needed.
     const own =
       file !== undefined && entry.secret === undefined && !isOwn

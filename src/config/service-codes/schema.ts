@@ -95,7 +95,10 @@ const expectation = strictMapping(
   .register(schemaMeta, { typeName: 'mapping' });
 
 const MAX_LABELS = 10;
-const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
+const NAME_FORM = 'a label name of letters, digits and "_" that is not reserved';
+const RESERVED_REMEDY =
+  'reserved are labels of metrics, those that Prometheus adds, and names that start with "__"';
 /** The same limit as for label values from the service. */
 const LABEL_VALUE = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
@@ -103,19 +106,16 @@ const VALUE_EXPECTED = expected('a string of 1 to 128 characters without control
   remedy: (raw) => (typeof raw === 'number' || typeof raw === 'boolean' ? 'put it in quotes' : undefined),
 });
 
-/** Labels of the default metrics of the process. */
-const PROCESS_LABELS = ['version', 'major', 'minor', 'patch', 'type', 'space', 'kind'];
-/** Labels with a meaning for Prometheus, or that it adds to scraped series. */
-const PROMETHEUS_LABELS = ['le', 'quantile', 'job', 'instance', 'pod', 'namespace', 'cluster'];
-
-const RESERVED_LABELS: ReadonlySet<string> = new Set([
-  ...Object.values(CATALOGUE).flatMap(({ labels }) => labels),
-  ...PROCESS_LABELS,
-  ...PROMETHEUS_LABELS,
-]);
-
 /** Keys of a service code that are indented too deep: as labels, they would be public. */
 const SECRET_KEYS: readonly string[] = ['secret', 'secret_file'];
+const RESERVED_LABELS: ReadonlySet<string> = new Set([
+  ...SECRET_KEYS,
+  ...Object.values(CATALOGUE).flatMap(({ labels }) => labels),
+  // Those of the default metrics of the process.
+  ...['version', 'major', 'minor', 'patch', 'type', 'space', 'kind'],
+  // Those with a meaning for Prometheus, or that it adds to scraped series.
+  ...['le', 'quantile', 'job', 'instance', 'pod', 'namespace', 'cluster'],
+]);
 
 /**
  * Static labels: a mapping of label names to strings, sorted by name.
@@ -131,39 +131,20 @@ const staticLabels = z
     if (labels.length > MAX_LABELS)
       return reject(context, expectedFound(`at most ${MAX_LABELS} labels`, String(labels.length)));
     for (const [name, value] of labels) {
-      const nameMistake = findNameMistake(name);
-      if (nameMistake !== undefined) reject(context, nameMistake, [name], true);
       // The value of a misplaced secret is not checked, nor shown.
-      else if (typeof value !== 'string' || !LABEL_VALUE.test(value))
+      if (!LABEL_NAME.test(name) || RESERVED_LABELS.has(name)) {
+        const remedy = SECRET_KEYS.includes(name) ? 'move it out of labels' : RESERVED_REMEDY;
+        reject(context, expectedFound(NAME_FORM, formatValue(name), remedy), [name], true);
+      } else if (typeof value !== 'string' || !LABEL_VALUE.test(value))
         reject(context, VALUE_EXPECTED.error({ input: value }), [name]);
     }
     const strings = labels.map(([name, value]): [string, string] => [name, String(value)]);
-    return Object.freeze(Object.fromEntries(strings.toSorted(compareByName)));
+    return Object.freeze(Object.fromEntries(strings.toSorted(([one], [other]) => (one < other ? -1 : 1))));
   })
   .register(schemaMeta, {
     typeName: 'mapping of labels',
     json: { type: 'object', maxProperties: MAX_LABELS, additionalProperties: { type: 'string' } },
   });
-
-/** The message about a label name, unless it is valid. */
-function findNameMistake(name: string): string | undefined {
-  const found = formatValue(name);
-  if (SECRET_KEYS.includes(name)) return expectedFound('a label name', found, 'move it out of labels');
-  if (!LABEL_NAME.test(name)) return expectedFound('a label name (letters, digits and "_")', found);
-  if (name.startsWith('__'))
-    return expectedFound('a label name', found, 'names that start with "__" are reserved by Prometheus');
-  if (RESERVED_LABELS.has(name))
-    return expectedFound(
-      'a label name that is not reserved',
-      found,
-      'a metric or Prometheus already uses it',
-    );
-  return undefined;
-}
-
-function compareByName([one]: readonly [string, string], [other]: readonly [string, string]): number {
-  return one < other ? -1 : 1;
-}
 
 /** The keys of a service code, each described for the reference. */
 export const SERVICE_CODE_KEYS = {

@@ -1,7 +1,7 @@
 import { constants, X509Certificate } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 import { ConfigError, expectedFound, throwIfAny } from '../../config/config-error.ts';
-import { readErrorCode, type ReadFile } from '../../config/file-system.ts';
+import { readErrorCode, resolvePath, type ReadFile } from '../../config/file-system.ts';
 import { findKeyPairMistake, readPem } from '../../config/pem.ts';
 import type { Locate } from '../../config/validation.ts';
 
@@ -50,7 +50,8 @@ export async function readTlsServerOptions(
     kind: 'CERTIFICATE' | 'PRIVATE KEY',
   ) => {
     const path = section[name];
-    return path === undefined ? '' : readPem(readFile, { path, locate: () => locateKey(name), folder }, kind);
+    if (path === undefined) return '';
+    return readPem(readFile, { path: resolvePath(folder, path), locate: () => locateKey(name) }, kind);
   };
   const parts = await Promise.all([
     readPart('cert_file', 'CERTIFICATE'),

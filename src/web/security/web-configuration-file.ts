@@ -146,7 +146,7 @@ const fileSchema = optional(
  * Rejects with a ConfigError that has all problems, without hashes and keys.
  */
 export async function loadWebConfiguration(path: string, readFile: ReadFile): Promise<WebConfiguration> {
-  const text = await readText(readFile, { path, locate: () => 'web.config.file', folder: undefined });
+  const text = await readText(readFile, { path, locate: () => 'web.config.file' });
   if (typeof text !== 'string') throw new ConfigError([text]);
   const source = parseYaml(text, path, 'failsafe');
   if ('message' in source) throw new ConfigError([source]);

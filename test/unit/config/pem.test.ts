@@ -22,7 +22,7 @@ for (const [name, text, found] of [
   ['no certificate', 'text', 'which contains none'],
 ] as const)
   test(`a file with ${name} is ${found === undefined ? 'read' : 'a mistake'}`, async () => {
-    const file = { path: 'ca.pem', folder: '/etc', locate: () => 'upstream.ca_file' };
+    const file = { path: '/etc/ca.pem', locate: () => 'upstream.ca_file' };
     const read = await readPem(() => Promise.resolve(text), file, 'CERTIFICATE');
     if (found === undefined) assert.equal(read, text);
     else assert.ok(typeof read !== 'string' && read.message.includes(found), JSON.stringify(read));

@@ -20,8 +20,8 @@ test('labels are sorted by name', async () => {
 });
 
 const TEXT = 'expected a string of 1 to 128 characters without control characters';
-const LETTERS = 'expected a label name (letters, digits and "_")';
-const RESERVED = 'a metric or Prometheus already uses it';
+const NAME = 'expected a label name of letters, digits and "_" that is not reserved';
+const RESERVED = 'reserved are labels of metrics, those that Prometheus adds, and names that start with "__"';
 
 /** Labels and the message about them. */
 const INVALID_LABELS: readonly [string, string][] = [
@@ -35,19 +35,13 @@ const INVALID_LABELS: readonly [string, string][] = [
     `{ tenant: ${'x'.repeat(129)} }`,
     `5:23 service_codes[0].labels.tenant: ${TEXT}, found "${'x'.repeat(129)}"`,
   ],
-  ['{ te-nant: a }', `5:15 service_codes[0].labels.te-nant: ${LETTERS}, found "te-nant"`],
-  ['{ "": a }', `5:15 service_codes[0].labels."": ${LETTERS}, found ""`],
-  [
-    '{ __name__: a }',
-    '5:15 service_codes[0].labels.__name__: expected a label name, found "__name__"; names that start with "__" are reserved by Prometheus',
-  ],
-  [
-    '{ vs_id: a }',
-    `5:15 service_codes[0].labels.vs_id: expected a label name that is not reserved, found "vs_id"; ${RESERVED}`,
-  ],
+  ['{ te-nant: a }', `5:15 service_codes[0].labels.te-nant: ${NAME}, found "te-nant"; ${RESERVED}`],
+  ['{ "": a }', `5:15 service_codes[0].labels."": ${NAME}, found ""; ${RESERVED}`],
+  ['{ __name__: a }', `5:15 service_codes[0].labels.__name__: ${NAME}, found "__name__"; ${RESERVED}`],
+  ['{ vs_id: a }', `5:15 service_codes[0].labels.vs_id: ${NAME}, found "vs_id"; ${RESERVED}`],
   [
     `{ secret: ${SECRET} }`,
-    '5:15 service_codes[0].labels.secret: expected a label name, found "secret"; move it out of labels',
+    `5:15 service_codes[0].labels.secret: ${NAME}, found "secret"; move it out of labels`,
   ],
   [
     `{ ${Array.from({ length: 11 }, (_, at) => `l${at}: x`).join(', ')} }`,
