@@ -35,7 +35,7 @@ export interface BuildInfo {
   /** Git revision; `unknown` outside the image. */
   readonly revision: string;
   readonly nodeVersion: string;
-  /** How the process was started, without arguments: `xvs-exporter`, or Node.js and the path of the program. */
+  /** How the process was started, without arguments. */
   readonly command: readonly string[];
   /** Sections are named after alerts. */
   readonly runbookUrl: string;
@@ -139,7 +139,7 @@ export function createExporter(
   };
 }
 
-/** New service codes have their labels before their first poll; removed ones keep theirs until their last poll has ended. */
+/** New codes have their labels before their first poll; removed ones until their last poll has ended. */
 async function applyServiceCodes(
   configuration: Configuration,
   poller: Poller,
@@ -172,7 +172,7 @@ export interface AppDependencies extends ExporterDependencies {
   readonly source: ConfigurationSource;
 }
 
-/** Starts the exporter. Rejects with a ConfigError if it cannot listen, and if it cannot use the folder of the state. */
+/** Starts the exporter. Rejects with a ConfigError if it cannot listen or use the folder of the state. */
 export async function startApp(configuration: Configuration, dependencies: AppDependencies): Promise<App> {
   const { source, clock, logger } = dependencies;
   const { last } = source;

@@ -8,7 +8,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   );
   process.exitCode = 2;
 } else {
-  // Before anything uses a thread. Node.js 20 has used one by now: there, the environment of the process decides.
+  // Before anything uses a thread. On Node.js 20, only the environment of the process has an effect.
   process.env['UV_THREADPOOL_SIZE'] = process.env['UV_THREADPOOL_SIZE'] || '24';
   void import('./commands/program.ts')
     .then(({ runProgram }) => runProgram(process.argv.slice(2)))

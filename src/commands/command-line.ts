@@ -11,8 +11,9 @@ import type { Setting, SettingPath } from '../config/settings.ts';
 import type { Flags } from '../config/sources.ts';
 
 /**
- * How a flag is written: a `value` and each entry of a `list` follow "=" or the next space, only a `list` may be
- * repeated, a `boolean` without a value means `true`, and `false` after `no-`, a `switch` takes no value. A `secret` must not be used.
+ * How a flag is written. A `value` and each entry of a `list` follow "=" or the next space; only a `list` may
+ * be repeated. A `boolean` alone means `true`, after `no-` `false`. A `switch` takes no value; a `secret` is
+ * rejected.
  */
 type FlagKind = 'value' | 'list' | 'boolean' | 'switch' | 'secret';
 
@@ -21,10 +22,8 @@ const SECRET_REMEDY =
   'every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead';
 
 /**
- * Reads flags strictly: unknown flags and arguments that belong to no flag are mistakes. Gives the texts of each flag
- * that is set, by its name without dashes; `-h` is `help`.
- *
- * The strict mode of `parseArgs` is not used: it stops at the first mistake, and quotes values of `--secret`.
+ * Gives the texts of each flag that is set, by its name without dashes; `-h` is `help`. The strict mode of
+ * `parseArgs` is not used: it stops at the first mistake, and quotes values of `--secret`.
  *
  * @throws ConfigError that lists every mistake
  */

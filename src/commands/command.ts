@@ -50,8 +50,8 @@ export interface CommandConfiguration {
 }
 
 /**
- * Wraps a command that needs the configuration: handles `--help`, `--version` and `--config.check`, and reports each
- * `ConfigError` with exit code 2. Without the reader's module, the exit code is 1.
+ * Wraps a command that needs the configuration: handles `--help`, `--version` and `--config.check`, and
+ * reports a `ConfigError` with exit code 2, a missing module of the reader with 1.
  */
 export function withConfiguration(
   run: (configured: CommandConfiguration, io: CommandIo) => Promise<number>,

@@ -10,12 +10,12 @@ import { formatHelp } from './help.ts';
 const TIMEOUT_MS = 5000;
 
 /**
- * Checks that the exporter which this command line, environment and configuration file describe is healthy, and returns
- * exit code 0 if so, else 1.
+ * Exits with 0 if the exporter is healthy that this command line, environment and configuration file
+ * describe, else with 1.
  *
- * Mistakes in the file are ignored: a running exporter keeps its last good configuration. Tries HTTP, then HTTPS without
- * verifying the certificate, as it sends no secret. If the exporter requires a password or a client certificate,
- * `web.open_probes` has to allow probes.
+ * Mistakes in the file are ignored: a running exporter keeps its last good configuration. The certificate is
+ * not verified, as no secret is sent. With passwords or client certificates, `web.open_probes` has to allow
+ * probes.
  */
 export const healthcheck: Command = async (args, io) => {
   try {
@@ -63,7 +63,7 @@ async function fetchHealth(url: string, { socketPath }: ListenAddress, signal: A
   }
 }
 
-/** The first address of the exporter. A file that cannot be read, or an invalid address in it, counts as none. */
+/** The first address. A file that cannot be read, or an invalid address in it, counts as none. */
 async function resolveAddress(flags: Flags, { environment, files }: CommandIo): Promise<ListenAddress> {
   const { entries } = await readSources(environment, flags, files.readFile);
   const usable = entries.filter(({ path, raw, folder }) => {

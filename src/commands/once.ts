@@ -16,8 +16,8 @@ import type { CommandLine } from './command-line.ts';
 import { trySigning } from './try-signing.ts';
 
 /**
- * Polls every service code once and prints the exposition or, with `--explain`, a report of each poll. The exit code
- * is 1 if a poll failed.
+ * Polls every service code once and prints the exposition or, with `--explain`, a report of each poll. Exits
+ * with 1 if a poll failed.
  */
 export const once = withConfiguration(
   async ({ build, flags, warnings, ...loaded }, io) => {

@@ -10,7 +10,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { drain, LogOutput, StandardOutput } from '../runtime/output.ts';
 import { abortOnSignals, listenForReloadSignal } from '../runtime/signals.ts';
 
-/** Commands are imported on demand: it takes a fraction of a second, and signals have to be handled before. */
+/** Imported on demand: that takes a fraction of a second, and signals have to be handled before. */
 const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['serve', async () => (await import('./serve.ts')).serve],
   ['once', async () => (await import('./once.ts')).once],
@@ -54,7 +54,7 @@ async function runCommand(
   });
 }
 
-/** Describes an error for lack of memory or file descriptors. Without a descriptor, Node.js also fails to find modules. */
+/** Describes a lack of memory or file descriptors. Without one, Node.js also fails to find modules. */
 function describeLimitProblem(error: unknown): string | undefined {
   if (error instanceof RangeError)
     return isResourceError(error)
@@ -82,10 +82,11 @@ function killProcess(): void {
 
 /** Runs the program and returns its exit code, when everything that it printed has been written. */
 export async function runProgram(args: readonly string[]): Promise<number> {
-  // By default Node.js opens its inspector on SIGUSR1: through it, every local user can read the secrets of the process.
+  // By default, SIGUSR1 opens the inspector, through which every local user can read the secrets of the
+  // process.
   process.on('SIGUSR1', () => undefined);
   const signal = abortOnSignals(process);
-  /** Reports the error that ends the process: as plain text until a command has a logger, then as a log line. */
+  /** Reports the error that ends the process: as plain text until a command has a logger. */
   let reportFatalError = (error: unknown): void => {
     const stack = error instanceof Error ? error.stack : undefined;
     process.stderr.write(`xvs-exporter: ${stack ?? getErrorMessage(error)}\n`);

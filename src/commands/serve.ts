@@ -45,15 +45,15 @@ export const serve = withConfiguration(async ({ configuration, build, source, wa
   return 1;
 });
 
-/** Whether the folder of the state cannot be used before an operator changes something: another start would not help. */
+/** Whether another start cannot help before an operator changes something. */
 function isUnusableState(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === 'unusable';
 }
 
-/** Longer than the web server waits for its clients, shorter than the 10 s after which Docker kills a container. */
+/** Longer than the web server waits for its clients, shorter than Docker before it kills (10 s). */
 const SHUTDOWN_TIMEOUT_MS = 8000;
 
-/** Returns false after the timeout: for example, a file system that hangs would block the shutdown forever. */
+/** Returns false after the timeout: a file system that hangs would block the shutdown forever. */
 async function shutDownInTime(app: App, clock: Clock): Promise<boolean> {
   const disposed = app[Symbol.asyncDispose]().then(() => true);
   return await Promise.race([disposed, clock.sleep(SHUTDOWN_TIMEOUT_MS).then(() => false)]);

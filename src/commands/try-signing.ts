@@ -37,7 +37,7 @@ function listChanges(rejected: SigningScheme, scheme: SigningScheme): readonly s
   );
 }
 
-/** Tries the variations of a rejected scheme one after the other. Describes the settings of the first accepted one. */
+/** Tries the variations of a rejected scheme in turn, and describes the first accepted one. */
 export async function trySigning(
   rejected: SigningScheme,
   isAccepted: (scheme: SigningScheme) => Promise<boolean>,

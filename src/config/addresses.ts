@@ -5,7 +5,7 @@ import { expectedFound, formatUrl, formatValue } from './config-error.ts';
 import { commaSeparated, schemaMeta } from './schemas.ts';
 import { expected, parsedBy, reject } from './validation.ts';
 
-/** An address to listen on: a host, or all addresses of the machine, with a port; or the path of a Unix socket. */
+/** A host, or all addresses of the machine, with a port; or the path of a Unix socket. */
 export type ListenAddress =
   | { readonly host: string | undefined; readonly port: number; readonly socketPath?: undefined }
   | { readonly socketPath: string; readonly host?: undefined; readonly port?: undefined };
@@ -64,15 +64,11 @@ function parseListenAddress(raw: unknown): ListenAddress | undefined {
   return { host: host === '' ? undefined : host, port };
 }
 
-/** Formats a listen address for messages. */
 export function formatListenAddress({ host = '', port, socketPath }: ListenAddress): string {
   return socketPath === undefined ? `${host}:${port}` : `unix:${socketPath}`;
 }
 
-/**
- * Formats a listen address as the authority of a URL for a request from this machine. All-interfaces addresses become loopback
- * ones.
- */
+/** Formats the authority of a URL for a request from this machine. All interfaces become the loopback one. */
 export function formatLocalAddress({ host, port, socketPath }: ListenAddress): string {
   if (socketPath !== undefined) return 'localhost';
   if (host === undefined || host === '0.0.0.0') return `127.0.0.1:${port}`;
@@ -87,7 +83,6 @@ const listenAddress = parsedBy(
   }),
 );
 
-/** At least one listen address. */
 export const listenAddressList = commaSeparated(
   z
     .array(listenAddress, expected('an address such as :20928, or a list of addresses'))

@@ -11,7 +11,7 @@ export interface Problem {
 /** A generated file may have the same mistake on thousands of lines. */
 const MAX_SHOWN_PROBLEMS = 20;
 
-/** A configuration that cannot be used. Its message has a line for each of the first 20 problems, and no secret. */
+/** A configuration that cannot be used. Its message shows the first 20 problems, and no secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 

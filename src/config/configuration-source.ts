@@ -34,7 +34,7 @@ export interface ConfigurationSourceOptions extends ConfigFileSystem {
   readonly hostName: () => string;
 }
 
-/** Loads the configuration of this process: flags and environment stay the same, the files are read each time. */
+/** Loads the configuration of this process: flags and environment stay, the files are read each time. */
 export class ConfigurationSource {
   readonly #options: ConfigurationSourceOptions;
   #atStart: MergedSettings | undefined;
@@ -56,7 +56,7 @@ export class ConfigurationSource {
     return this.#last;
   }
 
-  /** Whether file changes trigger a reload: `config.auto_reload` at the start, or any `service_code_files`. */
+  /** Whether file changes trigger a reload: with `config.auto_reload`, or any `service_code_files`. */
   get isWatched(): boolean {
     return (
       this.#atStart?.get('config.auto_reload') === true ||
@@ -65,10 +65,8 @@ export class ConfigurationSource {
   }
 
   /**
-   * Loads the configuration: defaults, overridden by the file, the environment and the flags, in this order.
-   *
-   * @throws ConfigError that lists every invalid value; or, if each value is valid, every problem between them. After
-   *   the first load, `codeFiles` has the mistakes of files of service codes.
+   * @throws ConfigError that lists every invalid value; if there is none, every problem between values. After
+   * the first load, `codeFiles` has the mistakes of files of service codes.
    */
   async load(): Promise<LoadedConfiguration> {
     const files = new WatchedFiles(this.#options);
@@ -106,7 +104,7 @@ export class ConfigurationSource {
   }
 }
 
-/** The shard of this process: `shard.index`, else the ordinal of the host name. A mistake is reported alone. */
+/** `shard.index`, else the ordinal of the host name. A mistake is reported alone. */
 function resolveShard({ get, locate }: MergedSettings, hostName: () => string): Shard {
   const count = get('shard.count');
   const index = get('shard.index');

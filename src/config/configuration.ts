@@ -124,10 +124,7 @@ const PEM_FILES = [
   { name: 'key', path: 'upstream.key_file', kind: 'PRIVATE KEY' },
 ] as const;
 
-/**
- * Reads `http_proxy`, `https_proxy` and `no_proxy`: a variable in lower case, else in upper case, as curl does; an empty
- * one counts as not set.
- */
+/** A variable in lower case, else in upper case, as for curl; an empty one counts as not set. */
 function readProxySettings(environment: Environment, problems: Problem[]): ClientOptions['proxy'] {
   const readVariable = (name: string): string | undefined =>
     environment[name] || environment[name.toUpperCase()] || undefined;

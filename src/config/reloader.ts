@@ -32,7 +32,7 @@ export interface ReloaderOptions {
 
 const SHUTTING_DOWN: ReloadOutcome = { error: 'The exporter is shutting down.' };
 
-/** Reloads the configuration. All requests during a reload share one further reload, which reads the files again. */
+/** Reloads the configuration. All requests during a reload share one further reload. */
 export class Reloader implements AsyncDisposable {
   readonly #options: ReloaderOptions;
   #running: Promise<ReloadOutcome> = Promise.resolve({});
@@ -43,10 +43,7 @@ export class Reloader implements AsyncDisposable {
     this.#options = options;
   }
 
-  /**
-   * Never rejects. An invalid configuration changes nothing; an invalid file of service codes keeps its codes, and all
-   * else is applied.
-   */
+  /** Never rejects. An invalid configuration changes nothing; of an invalid file, the codes stay. */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome> {
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;

@@ -105,8 +105,8 @@ export const filePath = z
 const MAX_SECRET_LENGTH = 4096;
 
 /**
- * Describes what is wrong with a secret without showing it; `undefined` if nothing is. The service would reject each
- * request with such a secret as one with a wrong signature.
+ * Describes what is wrong with a secret without showing it. The service would reject each request as one with
+ * a wrong signature.
  */
 export function describeSecretMistake(secret: string): string | undefined {
   const describe = (found: string, remedy: string): string =>

@@ -19,19 +19,19 @@ import { codeGlobList, serviceCodeList } from './service-codes/schema.ts';
 export interface Setting {
   /** One sentence for the reference and `--help`. */
   readonly doc: string;
-  /** Parses the value of a file (string, number, boolean, list, mapping), or the text of a variable or flag. */
+  /** Parses a value of the file, or the text of a variable or flag. */
   readonly schema: z.ZodType & Parameters<typeof schemaMeta.get>[0];
   /** As an operator would write it. */
   readonly default?: string;
-  /** The effect of leaving it out, for a setting without a plain default. */
+  /** The effect of leaving it out, without a plain default. */
   readonly defaultText?: string;
   /** The one source that cannot give the setting; what cannot be a flag is a secret, and never shown. */
   readonly excludedSource?: 'file' | 'flag';
 }
 
 /**
- * Every setting by its key in the file, in the order of the reference. The configuration, the names in the
- * environment and on the command line, `--help` and the reference derive from this table.
+ * Every setting by its key in the file. Configuration, variables, flags, `--help` and the reference derive
+ * from it.
  */
 export const SETTINGS = {
   'upstream.base_url': {

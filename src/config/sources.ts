@@ -28,15 +28,15 @@ export interface SourceEntry {
 export type Flags = ReadonlyMap<SettingPath, string>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings of all sources, a later one overriding an earlier one, and the mistakes in the structure of the file. */
+/** The settings of all sources, later ones overriding, and the mistakes in the structure of the file. */
 interface Sources {
   readonly entries: readonly SourceEntry[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * Reads settings from the configuration file that a variable or a flag names, from the environment, and from the command
- * line. Values are not parsed yet. An empty variable counts as not set, an unknown one has no effect.
+ * Reads settings from the configuration file that a variable or flag names, the environment, and the command
+ * line. Values are not parsed yet. An empty variable counts as not set.
  */
 export async function readSources(
   environment: Environment,
@@ -117,7 +117,9 @@ function suggestKey(steps: readonly string[]): string | undefined {
   return formatSuggestion(key, [...new Set(names)]);
 }
 
-/** Variables that Kubernetes sets for each Service: `XVS_EXPORTER_SERVICE_HOST`, `XVS_EXPORTER_PORT_20928_TCP_ADDR`. */
+/**
+ * Variables of Kubernetes for each Service: `XVS_EXPORTER_SERVICE_HOST`, `XVS_EXPORTER_PORT_20928_TCP_ADDR`.
+ */
 const KUBERNETES_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
 const PREFIX = 'XVS_';
 
@@ -151,7 +153,7 @@ export interface MergedSettings {
 /**
  * Parses each entry once, also those that a later one overrides, and merges them; later ones win.
  *
- * convict holds the table, the defaults and the merged values. Its own readers of environment and arguments know no
+ * convict holds table, defaults and merged values. Its own readers of environment and arguments know no
  * locations, and turn a service code `1.10` into the number `1.1`.
  *
  * @param found - problems of the sources, reported together with those of the values

@@ -8,8 +8,8 @@ import type { SourceEntry } from './sources.ts';
 import { formatDuration } from './units.ts';
 
 /**
- * Formats the output of `--config.check` for a valid configuration: the settings that are set, with their origins, and
- * the service codes with their effective settings. Secrets are not shown.
+ * Formats the output of `--config.check`: the settings that are set, with their origins, and the service
+ * codes with their effective settings. Secrets are not shown.
  */
 export function formatConfigurationSummary(loaded: LoadedConfiguration): string {
   const { configuration, settings, codeFiles } = loaded;

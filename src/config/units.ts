@@ -26,8 +26,8 @@ const BIT_RATE_PREFIXES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Parses a duration in Prometheus syntax (`500ms`, `15s`, `1h30m`, `0`: units in descending order, each at most
- * once) to milliseconds; undefined if the text is not a duration. Packages such as `ms` accept other texts.
+ * Parses a duration in Prometheus syntax (`500ms`, `1h30m`, `0`: units in descending order, each at most
+ * once) to milliseconds. Packages such as `ms` accept other texts.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
@@ -49,19 +49,19 @@ export function formatDuration(ms: number): string {
   return text === '' ? '0s' : text;
 }
 
-/** Parses a size (`1024`, `64KiB`, `1GB`) to bytes; undefined if the text is not a size. */
+/** Parses a size (`1024`, `64KiB`, `1GB`) to bytes. */
 export function parseSize(text: string): number | undefined {
   const bytes = parseScaled(text, SIZE, SIZE_UNITS);
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
-/** Parses a bit rate (`500kbit/s`, `2.5Gbit/s`) to bytes per second; undefined if the text is not a bit rate. */
+/** Parses a bit rate (`500kbit/s`, `2.5Gbit/s`) to bytes per second. */
 export function parseBitRate(text: string): number | undefined {
   const bytesPerSecond = parseScaled(text, BIT_RATE, BIT_RATE_PREFIXES) / 8;
   return bytesPerSecond <= Number.MAX_SAFE_INTEGER ? bytesPerSecond : undefined;
 }
 
-/** Multiplies the number of a match with its unit, none being 1; NaN for a text that does not match. */
+/** NaN for a text that does not match. */
 function parseScaled(text: string, pattern: RegExp, units: ReadonlyMap<string, number>): number {
   const [, count, unit = ''] = pattern.exec(text) ?? [];
   return Number(count) * (units.get(unit) ?? 1);

@@ -47,9 +47,9 @@ export class WatchedFiles {
 }
 
 /**
- * Checks the files of the last attempt to load, and reloads after a change has settled, until the signal aborts; then
- * rejects with its reason. File system events would miss changes: files are replaced by rename or live on network
- * mounts, and Kubernetes swaps a link to their folder.
+ * Checks the files of the last attempt to load until the signal aborts, and reloads after a change has
+ * settled. File system events would miss changes: files are replaced by rename or live on network mounts, and
+ * Kubernetes swaps a link to their folder.
  */
 export async function watchFiles(
   source: { readonly isWatched: boolean; readonly files: WatchedFiles },
@@ -75,7 +75,7 @@ export async function watchFiles(
 }
 
 /**
- * Lists the files that match a path, sorted by name. A path without `*` matches itself, whether or not it exists; a
+ * Lists the files that match a path, sorted. A path without `*` matches itself, whether or not it exists; a
  * leading `*` skips dot files, which editors and Kubernetes hide. (`fs.glob` needs Node.js 22.)
  */
 async function findMatchingFiles(

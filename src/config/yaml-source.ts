@@ -6,7 +6,7 @@ import type { Locate, ValuePath } from './validation.ts';
 /** A parsed YAML or JSON text with the locations of its parts. */
 export interface YamlSource {
   readonly value: unknown;
-  /** `/etc/xvs.yml:7:13 poll.interval` of the value at the path, or of its key; if missing, of what encloses it. */
+  /** `/etc/xvs.yml:7:13 poll.interval`, of a value or its key; if missing, of what encloses it. */
   readonly locate: Locate;
 }
 
@@ -30,7 +30,7 @@ const NON_STRING_KEY =
 const OTHER_ERROR =
   'unexpected content; put strings with special characters in quotes, and check the indentation';
 
-/** The pairs of each mapping by key: searching them one by one for each of thousands of mistakes would take minutes. */
+/** Searching pairs one by one for each of thousands of mistakes would take minutes. */
 type PairsByKey = ReadonlyMap<unknown, ReadonlyMap<string, Pair>>;
 
 /**

@@ -23,8 +23,8 @@ export interface ConnectionObserver extends Disposable {
 }
 
 /**
- * Observes the connections of undici through its diagnostics channels, the only source of the socket of a request.
- * The channels are global to the process, so only one request may run at a time.
+ * Observes connections through the diagnostics channels of undici, the only source of the socket of a
+ * request. They are global to the process, so only one request may run at a time.
  *
  * @param baseUrl - of the service; a connection to any other host is to a proxy
  */

@@ -25,7 +25,7 @@ const INVALID_DATE_CODE = /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/;
 const API_PATH = /\/api(?:\/|$)/;
 const QUOTED = /^(["']).*\1$/s;
 
-/** The interface does not specify the tolerance of the service; below this offset the clock is not a likely cause. */
+/** The interface specifies no tolerance; below this offset, the clock is not a likely cause. */
 const CLOCK_TOLERANCE_MS = 30_000;
 
 /** The remedies for the causes that the symptoms match, the likeliest first; for a failure, at least one. */

@@ -134,7 +134,7 @@ function formatListing({ fetched }: Observation): readonly string[] {
   ];
 }
 
-/** Formats a rejected entry with its location: `user_list[3]: not_object`, `an output of task_list[0]: too_large`. */
+/** `user_list[3]: not_an_object`, `an output of task_list[0]: not_an_object` */
 export function formatRejectedEntry({ record, index, reason }: RejectedEntry): string {
   if (record === 'user') return `user_list[${index}]: ${reason}`;
   const owner = record === 'task' ? '' : `${/^[aeiou]/.test(record) ? 'an' : 'a'} ${record} of `;

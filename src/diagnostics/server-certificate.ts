@@ -17,7 +17,7 @@ export interface ServerCertificate {
 }
 
 /**
- * Gets the certificate of a server by a TLS handshake that verifies nothing, on a connection on which nothing is sent:
+ * Gets the certificate of a server by a TLS handshake that verifies nothing, on a connection of its own:
  * Node.js tells nothing of a certificate that it has rejected. Returns `undefined` if there is no handshake.
  */
 export async function fetchServerCertificate(

@@ -42,8 +42,8 @@ const tasksSchema = z.object({
 type NamedTask = z.infer<typeof tasksSchema>['task_list'][number];
 
 /**
- * Finds the names that the first tasks of a listing can have. The reader reads only the field that `tasks.name` asks for,
- * therefore it holds the listing, up to a limit.
+ * Finds the names that the first tasks of a listing can have. It holds the listing, up to a limit, because
+ * the reader reads only the field that `tasks.name` asks for.
  */
 export class TaskNameFinder {
   #chunks: Buffer[] = [];
@@ -55,7 +55,7 @@ export class TaskNameFinder {
     else this.#chunks = [];
   }
 
-  /** The names of a good listing; `undefined` if it was too large to be held, or the reader alone understands it. */
+  /** Undefined if the listing was too large to be held, or the reader alone understands it. */
   find(): readonly NamesOfSource[] | undefined {
     if (this.#bytes > MAX_EXPLAINED_LISTING_BYTES) return undefined;
     const tasks = parseTasks(Buffer.concat(this.#chunks));

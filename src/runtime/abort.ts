@@ -1,7 +1,7 @@
 /** One shared reason: an error with a stack of its own costs more than the rest of an abort. */
 const DISPOSED = new Error('The operation has ended');
 
-/** A signal that follows an outer one. Disposal unlinks it and aborts it, which ends everything that still waits for it. */
+/** A signal that follows an outer one. Disposal unlinks and aborts it, which ends what still waits for it. */
 export interface LinkedAbort extends Disposable {
   readonly signal: AbortSignal;
   /** Aborts this signal alone. */
@@ -9,10 +9,8 @@ export interface LinkedAbort extends Disposable {
 }
 
 /**
- * Makes a signal that aborts with the outer one, for the same reason, or by itself.
- *
- * `AbortSignal.any` and `AbortSignal.timeout` are no alternative: on Node.js 20 an outer signal that lives as long as
- * the process never releases their listeners.
+ * Makes a signal that aborts with the outer one, for the same reason, or by itself. On Node.js 20, a
+ * long-lived outer signal never releases the listeners of `AbortSignal.any` and `AbortSignal.timeout`.
  */
 export function linkAbort(outer: AbortSignal | undefined): LinkedAbort {
   const controller = new AbortController();
@@ -31,10 +29,10 @@ export function linkAbort(outer: AbortSignal | undefined): LinkedAbort {
 }
 
 /**
- * Settles with the promise, or rejects with the signal's reason if it aborts first; the promise is then ignored.
+ * Settles with the promise, or rejects with the reason of the signal if it aborts first.
  *
- * The listener is removed afterwards. While it stays, it keeps everything that the request has touched alive beyond
- * the young generation of the heap: with 1000 service codes, three quarters of all promoted objects.
+ * The listener is removed afterwards. It would keep all that the request has touched alive beyond the young
+ * generation of the heap: with 1000 service codes, three quarters of all promoted objects.
  */
 export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let fail = (): void => undefined;

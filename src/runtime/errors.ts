@@ -1,4 +1,4 @@
-/** The code of a system or Node.js error, such as `ENOSPC` or `ERR_OSSL_PEM_NO_START_LINE`; `undefined` if it has none. */
+/** The code of a system or Node.js error, such as `ENOSPC` or `ERR_OSSL_PEM_NO_START_LINE`. */
 export function getErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
@@ -14,7 +14,7 @@ const RESOURCE_ERROR_CODES: readonly string[] = [
   'ERR_MEMORY_ALLOCATION_FAILED',
 ];
 
-/** Whether the operating system gave the process no file descriptor or no memory. V8 reports the latter as a `RangeError`. */
+/** Whether the process got no file descriptor or no memory. V8 reports the latter as a `RangeError`. */
 export function isResourceError(error: unknown): boolean {
   return error instanceof RangeError
     ? /out of memory|allocation failed/i.test(error.message)

@@ -1,15 +1,14 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
-/*
- * Limits that no operator can choose sensibly: constants, or shares of the memory that the process may use. A limit
- * that depends on the service or the machine is a setting instead.
+/**
+ * Limits that no operator can choose sensibly: constants, or shares of the memory that the process may use.
  */
 
 const GIB = 1024 ** 3;
 
 /**
- * Decoded bytes of all responses that are being read at a time. They are streamed, not held: the limit bounds the work
+ * Decoded bytes of all responses that are being read at a time. They are streamed: the limit bounds the work
  * that bodies which expand without end can cause together.
  */
 export const MAX_TOTAL_RESPONSE_BYTES = 2 * GIB;
@@ -22,7 +21,7 @@ export const MEMORY_LIMIT_BYTES = readMemoryLimit();
 /** Connections to the web server. With a file descriptor each, they leave enough for polls. */
 export const MAX_CONNECTIONS = 512;
 
-/** Responses that are created at a time, in as many threads as compress them: each holds a body and a compressed copy. */
+/** Responses that are created at a time: each holds a body, a compressed copy and a thread. */
 export const MAX_RESPONSES_BEING_CREATED = 4;
 
 /** Passwords that wait for their comparison of about 0.1 s each. */
@@ -32,8 +31,8 @@ export const MAX_WAITING_PASSWORDS = 64;
 export const MAX_UNREAD_RESPONSE_BYTES = Math.min(128 * MIB, getHeapStatistics().heap_size_limit / 4);
 
 /**
- * Users, tasks, inputs, outputs and streams of one listing together. Gauges are exact up to it; what is beyond is surplus. It
- * bounds the work of a listing of tiny records: reading so many takes about a second.
+ * Users, tasks, inputs, outputs and streams of one listing together; further ones are surplus. It bounds the
+ * work of a listing of tiny records: reading so many takes about a second.
  */
 export const MAX_LISTING_ROWS = 10_000_000;
 
@@ -50,20 +49,17 @@ export const MAX_NAMED_TEXT_CHARACTERS = 64 * 1024;
 export const MAX_EXPLAINED_LISTING_BYTES = 16 * MIB;
 
 /**
- * Bytes of the heap for an account: a task without outputs takes 375, and values that wait take 325 each. The rest is room for
- * the listing that is being read. A task with three outputs, four accounts, takes 440.
+ * Bytes of the heap for an account: a task without outputs takes 375, values that wait take 325 each. The
+ * rest is for the listing that is being read. A task with three outputs, four accounts, takes 440.
  */
 const ACCOUNT_BYTES = 512;
 
-/**
- * Tasks of one listing whose bytes are counted, their inputs and outputs included: a fifth of the heap that V8 may use.
- * Further tasks are in the gauges, but have no accounts.
- */
+/** Accounts of one listing, a fifth of the heap that V8 may use. Further tasks are in the gauges only. */
 export const MAX_LISTING_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 5 / ACCOUNT_BYTES);
 
 /**
- * Accounts of all service codes together, live and departed, and tasks of the listings that are being read: a quarter of the
- * heap.
+ * Accounts of all service codes, live and departed, and tasks of listings that are being read: a quarter of
+ * the heap.
  */
 export const MAX_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 4 / ACCOUNT_BYTES);
 

@@ -18,11 +18,10 @@ export interface LoggerOptions {
 }
 
 /**
- * Creates a logger that writes synchronously to its destination. It censors fields with the names of secrets, as a
- * second line of defence.
+ * Creates a logger that writes synchronously. It censors fields with the names of secrets, as a second line
+ * of defence.
  *
- * `err` may be an Error or a message. Pass the message of an expected failure, and the Error itself, which has a stack, of a
- * bug.
+ * `err` is the message of an expected failure, or the Error itself, with its stack, of a bug.
  */
 export function createLogger({ level, format, destination }: LoggerOptions): Logger {
   return pino(

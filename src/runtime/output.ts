@@ -5,12 +5,12 @@ import { getErrorCode } from './errors.ts';
 /** `process.stdout` or `process.stderr`. */
 type StandardStream = Pick<Writable, 'write' | 'writableLength' | 'on'> & { readonly fd?: number };
 
-/** The descriptor of a stream to a file. Node.js hides that a disk took only a part, and fails for good at the first error. */
+/** The descriptor of a stream to a file, of which Node.js hides that a disk took only a part. */
 function findFile({ fd }: StandardStream): number | undefined {
   return fd !== undefined && fstatSync(fd).isFile() ? fd : undefined;
 }
 
-/** Standard output. It writes all, or keeps the first error; a reader that has closed the pipe has read enough. */
+/** It writes all, or keeps the first error; a reader that has closed the pipe has read enough. */
 export class StandardOutput {
   readonly #stream: StandardStream;
   readonly #file: number | undefined;
@@ -53,8 +53,8 @@ export function drain(stream: Pick<Writable, 'write' | 'on'>): Promise<void> {
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * Writes log lines to standard error, and drops and counts those that cannot be written: a full disk, a limit on
- * file sizes, or a reader that left or stalled must not end the process.
+ * Writes log lines, and drops and counts those that cannot be written: a full disk, or a reader that left or
+ * stalled, must not end the process.
  */
 export class LogOutput {
   #droppedLines = 0;

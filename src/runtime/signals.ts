@@ -17,8 +17,7 @@ export function abortOnSignals(signals: SignalSource): AbortSignal {
 /**
  * Handles SIGHUP from now on; by default it kills the process.
  *
- * @returns a function that sets the listener for every SIGHUP. It calls the listener immediately if there was a
- *   SIGHUP before.
+ * @returns a function that sets the listener. It calls the listener immediately if there was a SIGHUP before.
  */
 export function listenForReloadSignal(signals: SignalSource): (listener: () => void) => void {
   let onReload: (() => void) | undefined;

@@ -14,23 +14,19 @@ export function formatShard({ index, count }: Shard): string {
   return `shard ${index} of ${count}`;
 }
 
-/** Parses the ordinal that a StatefulSet appends to a host name: 3 in `xvs-exporter-3` and `xvs-exporter-3.xvs.svc`. */
+/** The ordinal that a StatefulSet appends to a host name: 3 in `xvs-exporter-3.xvs.svc`. */
 export function parseOrdinal(hostName: string): number | undefined {
   const [, ordinal] = /^[^.]*-(0|[1-9]\d*)(?:\.|$)/.exec(hostName) ?? [];
   return ordinal === undefined ? undefined : Number(ordinal);
 }
 
 /**
- * Selects the shard that polls a service code, by rendezvous hashing: the one with the highest weight for the code.
- * A new shard takes codes from all others, and the codes of a removed shard spread over all others; nothing else
- * moves.
+ * Selects the shard that polls a service code, by rendezvous hashing: the one with the highest weight for it.
+ * A new shard takes codes from all others, those of a removed one spread over all others; nothing else moves.
  *
- * Shards agree without communication because each computes the same result. The function must never change: during an
- * update, an old and a new version would poll some codes twice and others never. It uses 32-bit integers only, so that
- * the result is the same on every platform.
- *
- * @param count - number of shards
- * @returns the index of the shard, from 0
+ * Shards agree without communication. The function must never change: during an update, an old and a new
+ * version would poll some codes twice and others never. It uses 32-bit integers only, for the same result on
+ * every platform.
  */
 export function selectShard(serviceCode: string, count: number): number {
   const hash = hashServiceCode(serviceCode);

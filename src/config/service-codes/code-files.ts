@@ -44,8 +44,7 @@ interface LocatedList extends CodeList {
 }
 
 /**
- * Reads the service codes of the setting, then of the files in their order. A bad file keeps the codes in effect that no
- * other list has now.
+ * Reads the codes of the setting, then of the files. A bad file keeps the codes that no other list has now.
  */
 export async function readServiceCodes(
   settings: MergedSettings,
@@ -105,7 +104,7 @@ function* findMissingSettings(
   else yield createProblem(locate('service_codes'), expected, describeKind([]));
 }
 
-/** Finds codes that are listed twice: each stays with the setting, else with its file in effect, else with the first. */
+/** Finds codes that are listed twice: each stays with the setting, its file in effect, or the first. */
 function findDuplicates(lists: readonly LocatedList[], applied: CodeFileAccess['applied']) {
   const pathInEffect = new Map<string, string>();
   for (const { path, codes } of applied.values())
@@ -207,7 +206,7 @@ function keepCodes(
 /** In shorter lists, the YAML parser also finds duplicate keys; longer ones take it seconds. */
 const MIN_JSON_CHARACTERS = 64 * 1024;
 
-/** Parses a long JSON list about 30 times faster than the YAML parser, which reports and locates its mistakes. */
+/** Parses a long JSON list 30 times faster than the YAML parser, which locates its mistakes. */
 function tryParseJson(text: string, file: string): YamlSource | undefined {
   if (text.length < MIN_JSON_CHARACTERS || !/^\s*\[/.test(text)) return undefined;
   try {

@@ -42,7 +42,7 @@ export async function createListContext(
 }
 
 /**
- * Reads the secrets of the listed codes and resolves their settings. Codes of other shards are checked, too, because all
+ * Reads the secrets of the listed codes and resolves their settings, of other shards, too, because all
  * replicas share one configuration.
  */
 export async function readCodeList(

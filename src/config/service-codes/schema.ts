@@ -19,8 +19,8 @@ import {
 import { expected, reject, strictMapping } from '../validation.ts';
 
 /**
- * Label values are truncated at 128 characters: longer codes could become the same series. A lone surrogate, which
- * YAML and JSON can express, cannot be part of a URL.
+ * Label values are truncated at 128 characters: longer codes could become the same series. A lone surrogate
+ * cannot be part of a URL.
  */
 const SERVICE_CODE = /^(?!\s)[^\p{Cc}\p{Cs}]{1,128}(?<!\s)$/u;
 const CODE_EXPECTED = expected('a service code (1 to 128 characters; put digits in quotes)', {
@@ -108,13 +108,13 @@ const VALUE_EXPECTED = expected('a string of 1 to 128 characters without control
 
 /** Keys of a service code that are indented too deep: as labels, they would be public. */
 const SECRET_KEYS: readonly string[] = ['secret', 'secret_file'];
+/** Labels of the process's default metrics, those with a meaning for Prometheus, and those that it adds. */
+const OTHER_LABELS =
+  'version major minor patch type space kind le quantile job instance pod namespace cluster';
 const RESERVED_LABELS: ReadonlySet<string> = new Set([
   ...SECRET_KEYS,
   ...Object.values(CATALOGUE).flatMap(({ labels }) => labels),
-  // Those of the default metrics of the process.
-  ...['version', 'major', 'minor', 'patch', 'type', 'space', 'kind'],
-  // Those with a meaning for Prometheus, or that it adds to scraped series.
-  ...['le', 'quantile', 'job', 'instance', 'pod', 'namespace', 'cluster'],
+  ...OTHER_LABELS.split(' '),
 ]);
 
 /**
