@@ -34,8 +34,6 @@ interface Position {
   readonly output: number;
 }
 
-const BATCH_START: Position = { task: 0, input: 0, output: 0 };
-
 /** Adds up the columns of a listing: everything that a `task_list` response means. */
 export class ListingSums {
   users = 0;
@@ -126,25 +124,19 @@ export class ListingSums {
   /** A rejected task counts in no sum, so the tasks between two of them are added at a time. */
   #addTasks(tasks: Tasks): void {
     const { output } = this.#batch.columns;
-    let first = BATCH_START;
-    let start = BATCH_START;
+    let first: Position = { task: 0, input: 0, output: 0 };
+    let inputsEnd = 0;
+    let outputsEnd = 0;
     for (let row = 0; row < tasks.rows; row += 1) {
-      const end = { task: row + 1, input: tasks.inputs.ends[row] ?? 0, output: tasks.outputs.ends[row] ?? 0 };
-      this.rejections.countNested(tasks, row, output, start.output, end.output);
-      const isCounted = this.#readTask(tasks, {
-        row,
-        firstInput: start.input,
-        inputsEnd: end.input,
-        firstOutput: start.output,
-        outputsEnd: end.output,
-      });
-      if (!isCounted) {
-        this.#addRange(first, start);
-        first = end;
-      }
-      start = end;
+      const [firstInput, firstOutput] = [inputsEnd, outputsEnd];
+      inputsEnd = tasks.inputs.ends[row] ?? 0;
+      outputsEnd = tasks.outputs.ends[row] ?? 0;
+      this.rejections.countNested(tasks, row, output, firstOutput, outputsEnd);
+      if (this.#readTask(tasks, { row, firstInput, inputsEnd, firstOutput, outputsEnd })) continue;
+      this.#addRange(first, { task: row, input: firstInput, output: firstOutput });
+      first = { task: row + 1, input: inputsEnd, output: outputsEnd };
     }
-    this.#addRange(first, start);
+    this.#addRange(first, { task: tasks.rows, input: inputsEnd, output: outputsEnd });
   }
 
   /** Reads a task for the ledger; returns whether it counts in sums. */
@@ -182,11 +174,13 @@ export class ListingSums {
   #readOutputs({ firstOutput, outputsEnd }: TaskRows): OutputReading[] {
     const { outputs, renditions } = this.#tables;
     const columns = this.#batch.columns.output;
-    const readings: OutputReading[] = [];
+    // Without room to grow, an array takes a quarter of the memory; `Array.from` takes ten times as long.
+    // oxlint-disable-next-line unicorn/no-new-array
+    const readings = new Array<OutputReading>(outputsEnd - firstOutput);
     for (let row = firstOutput; row < outputsEnd; row += 1) {
-      const [outputRow = 0, renditionRow = 0] = [outputs.found[row], renditions.found[row]];
       const connections = Math.max(0, columns.http_connections_num[row] ?? 0);
-      readings.push(readOutput(columns, row, connections, outputRow, renditionRow));
+      const [outputRow = 0, renditionRow = 0] = [outputs.found[row], renditions.found[row]];
+      readings[row - firstOutput] = readOutput(columns, row, connections, outputRow, renditionRow);
     }
     return sortParts(readings);
   }
