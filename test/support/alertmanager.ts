@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Program } from './program.ts';
+import { TemporaryFolder } from './temporary-folder.ts';
 
 /** The name of the program on Debian. */
 export const ALERTMANAGER = 'prometheus-alertmanager';
@@ -29,21 +28,21 @@ export class Alertmanager implements AsyncDisposable {
   /** Host and port. */
   readonly address: string;
   readonly #program: Program;
-  readonly #folder: string;
+  readonly #folder: TemporaryFolder;
 
-  private constructor(program: Program, folder: string, address: string) {
+  private constructor(program: Program, folder: TemporaryFolder, address: string) {
     this.#program = program;
     this.#folder = folder;
     this.address = address;
   }
 
   static async start(config: unknown): Promise<Alertmanager> {
-    const folder = mkdtempSync(join(tmpdir(), 'xvs-alertmanager-'));
-    const path = join(folder, 'alertmanager.yml');
+    const folder = new TemporaryFolder();
+    const path = folder.at('alertmanager.yml');
     writeFileSync(path, JSON.stringify(config));
     const program = new Program(ALERTMANAGER, [
       `--config.file=${path}`,
-      `--storage.path=${join(folder, 'data')}`,
+      `--storage.path=${folder.at('data')}`,
       '--web.listen-address=127.0.0.1:0',
       '--web.external-url=http://alertmanager.example.com',
       '--cluster.listen-address=',
@@ -76,6 +75,6 @@ export class Alertmanager implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#program[Symbol.asyncDispose]();
-    rmSync(this.#folder, { recursive: true });
+    this.#folder[Symbol.dispose]();
   }
 }

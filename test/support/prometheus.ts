@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Program } from './program.ts';
+import { TemporaryFolder } from './temporary-folder.ts';
 import { waitUntil } from './wait-until.ts';
 
 const createResponseSchema = <T extends z.ZodType>(data: T) =>
@@ -33,8 +32,10 @@ export interface QueriedSeries {
   readonly value: number;
 }
 
-/** What a Prometheus scrapes and evaluates, each second unless a job says otherwise. */
+/** What a Prometheus scrapes and evaluates. */
 interface PrometheusOptions {
+  /** Of scrapes and evaluations; by default a second. */
+  readonly interval?: string;
   /** Addresses of the job `xvs-exporter`. */
   readonly targets?: readonly string[];
   /** Scrape jobs instead of that one. */
@@ -46,36 +47,37 @@ interface PrometheusOptions {
   readonly command?: string;
 }
 
-/** A real Prometheus on the loopback interface that scrapes its targets every second. */
+/** A real Prometheus on the loopback interface. */
 export class Prometheus implements AsyncDisposable {
   readonly #program: Program;
-  readonly #folder: string;
+  readonly #folder: TemporaryFolder;
   readonly #url: string;
 
-  private constructor(program: Program, folder: string, url: string) {
+  private constructor(program: Program, folder: TemporaryFolder, url: string) {
     this.#program = program;
     this.#folder = folder;
     this.#url = url;
   }
 
   static async start({
+    interval = '1s',
     targets = [],
     jobs = [{ job_name: 'xvs-exporter', static_configs: [{ targets }] }],
     rules = [],
     alertmanager,
     command = 'prometheus',
   }: PrometheusOptions): Promise<Prometheus> {
-    const folder = mkdtempSync(join(tmpdir(), 'xvs-prometheus-'));
+    const folder = new TemporaryFolder();
     const alertmanagers =
       alertmanager === undefined ? [] : [{ static_configs: [{ targets: [alertmanager] }] }];
-    const config = join(folder, 'prometheus.yml');
+    const config = folder.at('prometheus.yml');
     writeFileSync(
       config,
       JSON.stringify({
-        global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+        global: { scrape_interval: interval, scrape_timeout: '1s', evaluation_interval: interval },
         scrape_configs: jobs,
         rule_files: rules.map((content, index) => {
-          const file = join(folder, `rules-${index}.yml`);
+          const file = folder.at(`rules-${index}.yml`);
           writeFileSync(file, JSON.stringify(content));
           return file;
         }),
@@ -84,7 +86,7 @@ export class Prometheus implements AsyncDisposable {
     );
     const program = new Program(command, [
       `--config.file=${config}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--storage.tsdb.path=${folder.at('data')}`,
       '--web.listen-address=127.0.0.1:0',
     ]);
     const address = await program.waitForOutput(/msg="Listening on" .*\baddress=(\S+)/);
@@ -139,7 +141,7 @@ export class Prometheus implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#program[Symbol.asyncDispose]();
-    rmSync(this.#folder, { recursive: true });
+    this.#folder[Symbol.dispose]();
   }
 }
 

@@ -3,18 +3,16 @@ import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
-const messageSchema = z.object({
-  receiver: z.string(),
-  alerts: z.array(
-    z.object({ status: z.enum(['firing', 'resolved']), labels: z.record(z.string(), z.string()) }),
-  ),
+const alertSchema = z.object({
+  status: z.enum(['firing', 'resolved']),
+  labels: z.record(z.string(), z.string()),
+  annotations: z.record(z.string(), z.string()),
 });
+const messageSchema = z.object({ receiver: z.string(), alerts: z.array(alertSchema) });
 
 /** One alert in a message. */
-export interface AlertNotification {
+export interface AlertNotification extends z.infer<typeof alertSchema> {
   readonly receiver: string;
-  readonly status: 'firing' | 'resolved';
-  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** A receiver of Alertmanager webhooks that records all notifications. */

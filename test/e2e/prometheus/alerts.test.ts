@@ -83,16 +83,13 @@ test(
       assert.equal(receiver.find('XvsExpectedTaskDown'), undefined);
       await setFault(serviceUrl, { fault: 'freeze_ingest', name: 'main' });
       const notice = await arrived('XvsExpectedTaskDown');
-      assert.deepEqual(notice, {
-        receiver: 'critical',
-        status: 'firing',
-        labels: {
-          alertname: 'XvsExpectedTaskDown',
-          layer: 'data',
-          service_code: CODE,
-          severity: 'critical',
-          task_name: 'main',
-        },
+      assert.equal(notice?.receiver, 'critical');
+      assert.deepEqual(notice.labels, {
+        alertname: 'XvsExpectedTaskDown',
+        layer: 'data',
+        service_code: CODE,
+        severity: 'critical',
+        task_name: 'main',
       });
       assert.equal(await prometheus.value('xvs_expected_task_up{task_name="main"}'), 0);
       assert.equal(await prometheus.value('xvs_expected_task_up{task_name="backup"}'), 1);
