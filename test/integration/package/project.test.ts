@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parse } from 'yaml';
@@ -9,6 +8,7 @@ import { z } from 'zod';
 import { isInstalled } from '../../support/installed-programs.ts';
 import { runPromtool } from '../../support/promtool.ts';
 import { readRepositoryFile, repositoryPath } from '../../support/repository.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** The `project.json` of a project with addresses. */
 const MOVED = {
@@ -43,10 +43,10 @@ function runScript(name: string, ...args: readonly string[]) {
 }
 
 function copyProject(t: TestContext): string {
-  const root = mkdtempSync(join(tmpdir(), 'xvs-project-'));
-  t.after(() => rmSync(root, { recursive: true }));
-  for (const name of COPIED) cpSync(repositoryPath(name), join(root, name), { recursive: true });
-  return root;
+  const root = new TemporaryFolder();
+  t.after(() => root[Symbol.dispose]());
+  for (const name of COPIED) cpSync(repositoryPath(name), root.at(name), { recursive: true });
+  return root.path;
 }
 
 function rewrite(root: string, name: string, change: (text: string) => string): void {
@@ -85,27 +85,30 @@ test('a changed project.json reaches every file, and a second run changes nothin
   }
 });
 
-test('the chart is licensed and described as the package is', () => {
+test('chart, kustomize base and package have one version and description', () => {
   const shape = z.looseObject({ description: z.string(), version: z.string() });
-  const chart = shape.parse(parse(readRepositoryFile(CHART, 'Chart.yaml')));
-  const manifest = shape.parse(JSON.parse(readRepositoryFile('package.json')));
-  assert.deepEqual([chart.description, chart.version], [manifest.description, manifest.version]);
+  const chart = shape
+    .extend({ appVersion: z.string() })
+    .parse(parse(readRepositoryFile(CHART, 'Chart.yaml')));
+  const { description, version } = shape.parse(JSON.parse(readRepositoryFile('package.json')));
+  assert.deepEqual([chart.description, chart.version, chart.appVersion], [description, version, version]);
+  const base = readRepositoryFile('deploy/kubernetes/base/kustomization.yaml');
+  assert.match(base, new RegExp(`newTag: ${version}\n`));
 });
 
 test('npm run rules writes names and addresses of an installation, and the rules pass their tests', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'xvs-rules-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  using folder = new TemporaryFolder();
   const args = [
     '--job=live-video',
     '--runbook-url=https://wiki.forge.test/alerts',
     '--grafana-url=https://grafana.forge.test/',
     '--exporter-url=https://exporter.forge.test/xvs',
-    `--out=${folder}`,
+    `--out=${folder.path}`,
   ];
   const { status, stderr } = runScript('write-rules.mjs', ...args);
   assert.equal(status, 0, stderr);
   const written = ['rules', 'tests', 'dashboards'].flatMap((name) =>
-    readdirSync(join(folder, name)).map((file) => readFileSync(join(folder, name, file), 'utf8')),
+    readdirSync(folder.at(name)).map((file) => readFileSync(folder.at(`${name}/${file}`), 'utf8')),
   );
   for (const text of written) assert.doesNotMatch(text, /example\.com|job(="|: | )xvs-exporter/);
   const all = written.join('\n');
@@ -119,7 +122,7 @@ test('npm run rules writes names and addresses of an installation, and the rules
   ])
     assert.ok(all.includes(expected), expected);
   if (!isInstalled(t, 'promtool')) return;
-  assert.match(await runPromtool(['test', 'rules', join(folder, 'tests/clocks.yml')]), /SUCCESS/);
+  assert.match(await runPromtool(['test', 'rules', folder.at('tests/clocks.yml')]), /SUCCESS/);
 });
 
 test('a release without addresses, digests and tag is rejected with a list of what is missing', (t) => {

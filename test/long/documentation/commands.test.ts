@@ -74,14 +74,6 @@ const COMMAND_RUNS: ReadonlyMap<string, CommandRun> = new Map<string, CommandRun
     },
   ],
   [
-    'deploy/prometheus/README.md: npm run rules -- --job=live-video --runbook-url=https://wiki.example.net/alerts --grafana-url=https://grafana.example.net --exporter-url=https://exporter.example.net --out=mine',
-    {
-      after:
-        "promtool check rules mine/rules/*.yml && ! grep --extended-regexp 'example\\.com|job(=\"|: | )xvs-exporter' mine/rules/*.yml",
-      needs: ['promtool'],
-    },
-  ],
-  [
     'deploy/prometheus/README.md: promtool check rules --lint=all --lint-fatal rules/*.yml',
     // One file of tests: test/deploy/prometheus/promtool runs all of them.
     {
@@ -90,7 +82,6 @@ const COMMAND_RUNS: ReadonlyMap<string, CommandRun> = new Map<string, CommandRun
       needs: ['promtool'],
     },
   ],
-  ['CONTRIBUTING.md: npm run project', { after: 'node scripts/apply-project.mjs --check' }],
   [
     'docs/service-codes.md: curl --fail --silent --show-error http://localhost:20928/sd',
     {
@@ -111,7 +102,6 @@ const COMMAND_RUNS: ReadonlyMap<string, CommandRun> = new Map<string, CommandRun
     'docs/service-codes.md: prometheus --config.file=deploy/prometheus/prometheus-sd.yml --storage.tsdb.path=/tmp/xvs-prometheus',
     { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
   ],
-  ['CONTRIBUTING.md: npm pack --ignore-scripts=false', { after: 'test -s xvs-exporter-*.tgz' }],
 ]);
 
 const blocks = mapCommandBlocks();

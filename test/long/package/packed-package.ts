@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { repositoryPath } from '../../support/repository.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Sources of the package, without build results. */
 const SOURCES = [
@@ -42,8 +42,9 @@ export interface PackedPackage extends Disposable {
 
 /** Packs a copy of the repository, because packing rebuilds the program, which other tests are running. */
 export function pack(): PackedPackage {
-  const folder = mkdtempSync(join(tmpdir(), 'xvs-packed-'));
-  const copy = join(folder, 'copy');
+  const temporary = new TemporaryFolder();
+  const folder = temporary.path;
+  const copy = temporary.at('copy');
   for (const name of SOURCES) cpSync(repositoryPath(name), join(copy, name), { recursive: true });
   symlinkSync(repositoryPath('node_modules'), join(copy, 'node_modules'));
   const { status, stdout, stderr } = runNpm(copy, [
@@ -58,7 +59,7 @@ export function pack(): PackedPackage {
     folder,
     file: join(folder, packed?.filename ?? ''),
     files: packed?.files ?? [],
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+    [Symbol.dispose]: () => temporary[Symbol.dispose](),
   };
 }
 

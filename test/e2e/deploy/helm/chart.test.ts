@@ -8,10 +8,8 @@ import {
   ServiceMonitor,
 } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import { isInstalled } from '../../../support/installed-programs.ts';
-import { listRepositoryFolder, repositoryPath, readRepositoryFile } from '../../../support/repository.ts';
+import { listRepositoryFolder, repositoryPath } from '../../../support/repository.ts';
 import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 import {
   validateManifest,
@@ -53,18 +51,6 @@ test('a packaged chart has the rules and dashboards that it links to', (t) => {
     const packaged = stdout.split('\n').filter((path) => path.startsWith(`xvs-exporter/${name}/`));
     assert.deepEqual(packaged.map((path) => basename(path)).toSorted(), listRepositoryFolder(linked));
   }
-});
-
-test('chart, Kustomize base and package have the same version', () => {
-  const version = z
-    .object({ version: z.string() })
-    .parse(JSON.parse(readRepositoryFile('package.json'))).version;
-  const chart: unknown = parse(readRepositoryFile(CHART, 'Chart.yaml'));
-  assert.equal(z.object({ appVersion: z.string() }).parse(chart).appVersion, version);
-  assert.match(
-    readRepositoryFile('deploy/kubernetes/base/kustomization.yaml'),
-    new RegExp(`newTag: ${version}\n`),
-  );
 });
 
 test('helm lint reports nothing', (t) => {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ALL_SELECTED, interpolate, readCommittedDashboards } from '../../../support/grafana.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
+import { runPromtool } from '../../../support/promtool.ts';
+import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 
 const VARIABLES = { ...ALL_SELECTED, __range: '30s', __rate_interval: '1m' };
 const SCOPE = 'job="xvs-exporter", instance="exporter:20928", service_code="TESTING"';
@@ -63,11 +62,9 @@ function findExpression(file: string, name: string): string {
   return interpolate(panel?.targets[0]?.expr ?? '', VARIABLES);
 }
 
-test('panels keep clusters and namespaces apart, count replicas once, and show volumes and alerts', (t) => {
+test('panels keep clusters and namespaces apart, count replicas once, and show volumes and alerts', async (t) => {
   if (!isInstalled(t, 'promtool')) return;
-  const folder = mkdtempSync(join(tmpdir(), 'xvs-clusters-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'clusters.yml');
+  using folder = new TemporaryFolder();
   const cases = CASES.map(([file, title, samples]) => ({
     expr: findExpression(file, title),
     eval_time: '1m',
@@ -84,7 +81,6 @@ test('panels keep clusters and namespaces apart, count replicas once, and show v
     ],
     promql_expr_test: cases,
   };
-  writeFileSync(path, JSON.stringify({ tests: [suite] }));
-  const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', path], { encoding: 'utf8' });
-  assert.equal(status, 0, stdout + stderr);
+  writeFileSync(folder.at('clusters.yml'), JSON.stringify({ tests: [suite] }));
+  assert.match(await runPromtool(['test', 'rules', folder.at('clusters.yml')]), /SUCCESS/);
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { ConfigMap, Pod } from 'kubernetes-models/v1';
@@ -8,18 +7,13 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { Program, startProgram } from '../../../support/program.ts';
 import { startSimulatorProgram } from '../../../support/simulator-program.ts';
+import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 import { SETTINGS } from '../../../../src/config/settings.ts';
 import type { Manifest } from './manifests.ts';
 import { filterByKind, getSingle } from './manifests.ts';
 import { getPod } from './workload-checks.ts';
 
 const SECRET = 'abc';
-
-/** The mounted files of a pod in a temporary folder. */
-interface PodFiles extends Disposable {
-  /** Replaces mount paths of the pod in a text with those of the temporary folder. */
-  readonly localizePaths: (text: string) => string;
-}
 
 /** Settings of a pod that its manifests do not contain. */
 export interface PodSurroundings {
@@ -46,11 +40,15 @@ export async function assertPodWorks(
     [SETTINGS['web.listen_address'].default],
   );
   await using service = startSimulatorProgram(`--service-code=TESTING:${SECRET}`, '--users=20', '--tasks=5');
-  using files = createPodFiles(manifests, await service.waitForUrl(), { ...secrets, TESTING: `${SECRET}\n` });
+  using folder = new TemporaryFolder();
+  const localizePaths = createPodFiles(folder.path, manifests, await service.waitForUrl(), {
+    ...secrets,
+    TESTING: `${SECRET}\n`,
+  });
   const env = Object.fromEntries(
-    (container.env ?? []).map(({ name, value = '' }) => [name, files.localizePaths(value)]),
+    (container.env ?? []).map(({ name, value = '' }) => [name, localizePaths(value)]),
   );
-  const args = (container.args ?? []).map(files.localizePaths);
+  const args = (container.args ?? []).map(localizePaths);
   await using exporter = startProgram([...args, '--web.listen-address=127.0.0.1:0'], { ...env, ...moreEnv });
   const port = await exporter.waitForPort();
   await exporter.waitForOutput(/Poll succeeded/);
@@ -92,13 +90,14 @@ async function assertHelmTestSucceeds(manifests: readonly Manifest[], port: numb
   }
 }
 
+/** Writes the mounted files of a pod, and returns a function that replaces its mount paths in a text. */
 function createPodFiles(
+  folder: string,
   manifests: readonly Manifest[],
   serviceUrl: string,
   secrets: NonNullable<PodSurroundings['secrets']>,
-): PodFiles {
+): (text: string) => string {
   const { spec, container } = getPod(getSingle(manifests, StatefulSet.is));
-  const folder = mkdtempSync(join(tmpdir(), 'xvs-pod-'));
   const mounts = container.volumeMounts ?? [];
   for (const { name } of mounts) mkdirSync(join(folder, name));
   const here = (text: string): string =>
@@ -115,5 +114,5 @@ function createPodFiles(
   for (const [name, content] of Object.entries(secrets)) {
     writeFileSync(join(folder, volume('secret'), name), content);
   }
-  return { localizePaths: here, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+  return here;
 }
