@@ -23,17 +23,13 @@ const SOCKET_MODE = 0o660;
 /** Errors of an address that a name may have although the machine lacks it, such as `::1` without IPv6. */
 const NOT_OF_THIS_MACHINE: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
-interface ListenDependencies {
-  readonly resolve: ResolveHost;
-  readonly logger: Logger;
-}
-
 /** Listens on an address. Adds the servers to `servers`, also before it rejects. */
 export async function listenOn<S extends Server>(
   address: ListenAddress,
   createServer: () => S,
   servers: S[],
-  dependencies: ListenDependencies,
+  resolve: ResolveHost,
+  logger: Logger,
 ): Promise<void> {
   const start = async (options: ListenOptions): Promise<S> => {
     const server = createServer();
@@ -43,7 +39,7 @@ export async function listenOn<S extends Server>(
     return server;
   };
   await (address.socketPath === undefined
-    ? listenOnHost(address, start, dependencies)
+    ? listenOnHost(address, start, resolve, logger)
     : listenOnSocket(address.socketPath, start));
 }
 
@@ -53,7 +49,8 @@ export async function listenOn<S extends Server>(
 async function listenOnHost(
   { host, port: wantedPort }: Extract<ListenAddress, { port: number }>,
   start: (options: ListenOptions) => Promise<Server>,
-  { resolve, logger }: ListenDependencies,
+  resolve: ResolveHost,
+  logger: Logger,
 ): Promise<void> {
   const hosts = host === undefined || isIP(host) !== 0 ? [host] : new Set(await resolve(host));
   let port: number | undefined;

@@ -44,7 +44,8 @@ export class RequestHandler {
   readonly #connections: Connections;
   readonly #authorize: Authorize;
   readonly #responses: RequestQueue;
-  #isShuttingDown = false;
+  /** Makes further responses ask clients to close their connection. */
+  isShuttingDown = false;
 
   constructor(options: RequestHandlerOptions, connections: Connections) {
     this.#options = options;
@@ -56,23 +57,15 @@ export class RequestHandler {
 
   /** Answers one request of a connection at a time. No client that people use pipelines: a second one ends it. */
   handleRequest(request: IncomingMessage, response: ServerResponse, socketPath?: string): void {
-    const connection = this.#connections.get(request.socket);
-    if (connection === undefined) return;
-    if (connection.hasRequest) this.#connections.close(connection, 'pipelining');
-    else void this.#answer({ request, response, connection, socketPath });
-  }
-
-  /** Makes further responses ask clients to close their connection. */
-  announceShutdown(): void {
-    this.#isShuttingDown = true;
-  }
-
-  /** Never rejects. */
-  async #answer(received: Omit<Exchange, 'signal'>): Promise<void> {
-    const { request, response, connection } = received;
     const { socket } = request;
-    const closed = new AbortController();
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return;
+    if (connection.hasRequest) {
+      this.#connections.close(connection, 'pipelining');
+      return;
+    }
     connection.hasRequest = true;
+    const closed = new AbortController();
     const finish = (): void => {
       response.off('close', finish);
       socket.off('close', finish);
@@ -82,9 +75,10 @@ export class RequestHandler {
     // A response emits 'close' after its last byte. Not every Node.js version emits it when the connection is lost.
     response.once('close', finish);
     socket.once('close', finish);
-    const exchange = { ...received, signal: closed.signal };
-    const webResponse = await this.#createResponse(exchange);
-    if (!closed.signal.aborted) this.#send(webResponse, exchange);
+    const exchange = { request, response, connection, socketPath, signal: closed.signal };
+    void this.#createResponse(exchange).then((webResponse) => {
+      if (!closed.signal.aborted) this.#send(webResponse, exchange);
+    });
   }
 
   /** After the client has disconnected, the response is any. */
@@ -105,15 +99,8 @@ export class RequestHandler {
         signal.throwIfAborted();
         const scheme = socket instanceof TLSSocket ? 'https' : 'http';
         const isAuthenticated = requiresAuthentication(configuration);
-        return await this.#options.handle({
-          method,
-          url,
-          headers,
-          scheme,
-          isAuthenticated,
-          signal,
-          socketPath,
-        });
+        const webRequest = { method, url, headers, scheme, isAuthenticated, signal, socketPath } as const;
+        return await this.#options.handle(webRequest);
       };
       // Bodies take time and memory. Probes and reloads have none.
       const isQueued = method !== 'POST' && !isProbe(url);
@@ -132,7 +119,7 @@ export class RequestHandler {
   #send({ status, headers, body, onSent }: WebResponse, { request, response, connection }: Exchange): void {
     const { webConfigurationSource, clock } = this.#options;
     // The server does not read request bodies, so it cannot reuse the connection after one.
-    if (this.#isShuttingDown || hasBody(request)) response.setHeader('Connection', 'close');
+    if (this.isShuttingDown || hasBody(request)) response.setHeader('Connection', 'close');
     response.writeHead(status, { ...headers, ...webConfigurationSource.current.headers });
     this.#connections.startReading(connection, body, clock.monotonic());
     if (onSent !== undefined) response.once('finish', onSent);

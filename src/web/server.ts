@@ -66,7 +66,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const requestHandler = new RequestHandler(options, connections);
   const servers: Server[] = [];
   const close = async () => {
-    requestHandler.announceShutdown();
+    requestHandler.isShuttingDown = true;
     const closed = closeServers(servers, clock);
     connections.closeHandshakes();
     await closed;
@@ -75,7 +75,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   try {
     for (const address of addresses) {
       const create = () => createHttpServer(address, requestHandler, connections, options);
-      await listenOn(address, create, servers, { resolve, logger });
+      await listenOn(address, create, servers, resolve, logger);
     }
   } catch (error) {
     await close();

@@ -155,14 +155,13 @@ export async function loadWebConfiguration(path: string, readFile: ReadFile): Pr
   if (!success) throw new ConfigError(toProblems(error, locate));
   const users = data.basic_auth_users ?? new Map<string, string>();
   if (users.size > 0) await assertBcryptBuild(path);
-  const headers = Object.entries(data.http_server_config?.headers ?? {});
+  const { tls_server_config: tls, http_server_config: http } = data;
+  const headers = Object.entries(http?.headers ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
   return {
-    tls:
-      data.tls_server_config &&
-      (await readTlsServerOptions(data.tls_server_config, locate, dirname(path), readFile)),
-    headers: Object.fromEntries(
-      headers.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-    ),
+    tls: tls && (await readTlsServerOptions(tls, locate, dirname(path), readFile)),
+    headers: Object.fromEntries(headers),
     users,
   };
 }

@@ -20,39 +20,33 @@ import { renderTable, type Column } from './table.ts';
 const PAGE_SIZE = 50;
 const MAX_FILTER_CHARACTERS = 128;
 
-/** The filter and the page of the list. */
-export interface ListQuery {
-  /** Part of a service code, of a label (`tenant=acme`) or of a state, ignoring case; '' matches all. */
-  readonly filter: string;
-  /** Counts from 1. */
-  readonly page: number;
-}
-
-/** Parses the parameters of a URL. Invalid ones are ignored, so that old links still work. */
-export function parseListQuery(query: URLSearchParams): ListQuery {
+/** Parses the filter and the page of a URL. Invalid ones are ignored, so that old links still work. */
+export function parseListQuery(query: URLSearchParams) {
   const page = query.get('page') ?? '';
-  const filter = Array.from(query.get('q')?.trim() ?? '');
   return {
-    filter: filter.slice(0, MAX_FILTER_CHARACTERS).join(''),
-    // Strict: zod's coercion would accept `1e3`.
+    /** Part of a service code, of a label (`tenant=acme`) or of a state, ignoring case; '' matches all. */
+    filter: Array.from(query.get('q')?.trim() ?? '')
+      .slice(0, MAX_FILTER_CHARACTERS)
+      .join(''),
+    /** Counts from 1. Strict: zod's coercion would accept `1e3`. */
     page: /^[1-9]\d{0,6}$/.test(page) ? Number(page) : 1,
   };
 }
 
 /** The page at `/`: the service codes that match the query, the most severe state first. */
-export function renderListPage(facade: ExporterFacade, parameters: URLSearchParams): string {
+export function renderListPage(facade: ExporterFacade, query: URLSearchParams): string {
   const process = facade.getProcess();
   const { shard } = process;
-  const query = parseListQuery(parameters);
+  const { filter, page: wantedPage } = parseListQuery(query);
   const rows = facade.getStatuses();
-  const matching = rows.filter((row) => isMatch(row, query.filter));
+  const matching = rows.filter((row) => isMatch(row, filter));
   const ranks = new Map(matching.map((row) => [row.serviceCode, rankSeverity(row, process.nowMs)]));
   const getRank = ({ serviceCode }: ServiceCodeStatus): number => ranks.get(serviceCode) ?? 0;
   const sorted = matching.toSorted(
     (a, b) => getRank(a) - getRank(b) || (a.serviceCode < b.serviceCode ? -1 : 1),
   );
   const pageCount = Math.max(1, Math.ceil(matching.length / PAGE_SIZE));
-  const page = Math.min(query.page, pageCount);
+  const page = Math.min(wantedPage, pageCount);
   const start = (page - 1) * PAGE_SIZE;
   const shown = sorted.slice(start, start + PAGE_SIZE);
   const count =
@@ -63,10 +57,10 @@ export function renderListPage(facade: ExporterFacade, parameters: URLSearchPara
     root: './',
     title: summary,
     header: html`<h1>xvs-exporter</h1>
-      ${renderFilterForm(query)}`,
+      ${renderFilterForm(filter)}`,
     summary: `${summary}${facade.isReady() ? '' : '; first polls in progress'}`,
     main: html`${renderList(shown, range + count, process)}
-    ${shown.length === 0 ? renderEmptyList(rows.length) : ''} ${renderPagination(page, pageCount, query)}`,
+    ${shown.length === 0 ? renderEmptyList(rows.length) : ''} ${renderPagination(page, pageCount, filter)}`,
   });
 }
 
@@ -77,7 +71,7 @@ function isMatch({ serviceCode, labels, condition }: ServiceCodeStatus, filter: 
   return texts.some((text) => text.toLowerCase().includes(needle));
 }
 
-function renderFilterForm({ filter }: ListQuery): Markup {
+function renderFilterForm(filter: string): Markup {
   return html`<form method="get" action="./" role="search" autocomplete="off">
     <label
       >Service code, label or state
@@ -143,7 +137,7 @@ function renderEmptyList(totalCount: number): Markup {
   return html`<p>No service code matches. <a id="all" href="./">Show all</a></p>`;
 }
 
-function renderPagination(page: number, pageCount: number, { filter }: ListQuery): Markup | undefined {
+function renderPagination(page: number, pageCount: number, filter: string): Markup | undefined {
   if (pageCount === 1) return undefined;
   const renderLink = (target: number, text: string): Markup => {
     if (target < 1 || target > pageCount) return html`<span>${text}</span>`;

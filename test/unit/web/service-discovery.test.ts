@@ -1,105 +1,73 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
-import { buildTargetGroups } from '../../../src/web/service-discovery.ts';
 import { handle } from '../../../src/web/routes.ts';
-import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
+import type { WebRequest } from '../../../src/web/http-messages.ts';
+import { createEmptyFacade } from './fake-facade.ts';
 import { requestOverHttps, SERVER_CERTIFICATE, startSecuredServer } from './secured-server.ts';
 
-const ADDRESS = { target: 'exporter:20928', scheme: 'http', metricsPath: '/metrics' } as const;
-const OPTIONS = { exposition: new Exposition() };
-const LONE_SURROGATE = 'half \ud83d';
+type Labels = Readonly<Record<string, string>>;
 
 const PROCESS_LABELS = { __metrics_path__: '/-/metrics', __scheme__: 'http' };
 
-/** Builds the labels of the groups of some service codes. */
-function labelsFor(codes: Readonly<Record<string, Readonly<Record<string, string>>>>) {
-  const polled = Object.entries(codes).map(([serviceCode, labels]) => ({ serviceCode, labels }));
-  const [, ...ofCodes] = buildTargetGroups(polled, ADDRESS);
-  return ofCodes.map(({ labels }) => labels);
-}
-
 const routeLabels = (serviceCode: string) => ({
-  __metrics_path__: '/metrics',
+  __metrics_path__: '/other-metrics',
   __param_service_code: serviceCode,
   __scheme__: 'http',
   service_code: serviceCode,
 });
 
-test('a service code is a target with its scrape parameters and configured labels', () => {
-  const labels = { tenant: 'blue', env: '' };
-  assert.deepEqual(buildTargetGroups([{ serviceCode: 'A', labels }], ADDRESS), [
-    { targets: ['exporter:20928'], labels: PROCESS_LABELS },
-    { targets: ['exporter:20928'], labels: { ...routeLabels('A'), ...labels } },
-  ]);
-});
-
-test('through a Unix socket, targets have its path', () => {
-  const groups = buildTargetGroups([{ serviceCode: 'A', labels: {} }], {
-    ...ADDRESS,
-    target: 'localhost',
-    socketPath: '/run/xvs/exporter.sock',
+/** Requests the targets of service codes with their labels. */
+function send(codes: Readonly<Record<string, Labels>>, request: Partial<WebRequest> = {}) {
+  const facade = createEmptyFacade({
+    telemetryPath: '/other-metrics',
+    getServiceCodes: () => Object.entries(codes).map(([serviceCode, labels]) => ({ serviceCode, labels })),
   });
+  const exposition = new Exposition();
+  const sent = { method: 'GET', url: '/sd?service_code=B&x', headers: { host: '[::1]' }, ...request };
+  return handle(sent, facade, { exposition });
+}
+
+async function readGroups(...parameters: Parameters<typeof send>) {
+  const { body } = await send(...parameters);
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body));
+  const groups: readonly { readonly targets: readonly string[]; readonly labels: Labels }[] =
+    JSON.parse(text);
+  return groups;
+}
+
+test('the process and each service code are targets, with scrape parameters and configured labels', async () => {
+  const labels = { tenant: 'blue', env: '' };
+  assert.deepEqual(await readGroups({ A: labels }), [
+    { targets: ['[::1]'], labels: PROCESS_LABELS },
+    { targets: ['[::1]'], labels: { ...routeLabels('A'), ...labels } },
+  ]);
+  assert.deepEqual(await readGroups({}), [{ targets: ['[::1]'], labels: PROCESS_LABELS }]);
+  const { status, headers } = await send({});
   assert.deepEqual(
-    groups.map(({ targets, labels }) => [targets, labels['__unix_socket__']]),
-    [
-      [['localhost'], '/run/xvs/exporter.sock'],
-      [['localhost'], '/run/xvs/exporter.sock'],
-    ],
+    [status, headers['Content-Type'], headers['Cache-Control']],
+    [200, 'application/json', 'no-store'],
   );
 });
 
-test('without service codes, the process is the only target', () => {
-  const groups = buildTargetGroups([], ADDRESS);
-  assert.deepEqual(groups, [{ targets: ['exporter:20928'], labels: PROCESS_LABELS }]);
+test('through a Unix socket, targets have its path', async () => {
+  const groups = await readGroups({ A: {} }, { socketPath: '/run/xvs/exporter.sock' });
+  for (const { labels } of groups) assert.equal(labels['__unix_socket__'], '/run/xvs/exporter.sock');
 });
 
-test('targets are sorted by code unit, independent of locale and input order', () => {
-  const codes = Object.fromEntries(['b', 'ä', 'B', '10', 'a', '9'].map((code) => [code, {}]));
-  const sorted = ['10', '9', 'B', 'a', 'b', 'ä'];
+test('targets are sorted by code unit, and unusual service codes give valid UTF-8 and JSON', async () => {
+  const sorted = ['"\\\n\u2028</script>', '10', 'B', 'a', 'half \ud83d', 'ä', 'ü😀'];
+  const groups = await readGroups(Object.fromEntries(sorted.toReversed().map((code) => [code, {}])));
   assert.deepEqual(
-    labelsFor(codes).map((labels) => labels['service_code']),
+    groups.slice(1).map(({ labels }) => labels['service_code']),
     sorted,
   );
 });
 
-test('configured labels cannot redirect a scrape', () => {
+test('configured labels cannot redirect a scrape', async () => {
   const hostile = Object.fromEntries(Object.keys(routeLabels('')).map((name) => [name, 'redirected']));
-  assert.deepEqual(labelsFor({ A: hostile }), [routeLabels('A')]);
-});
-
-const createFacade = (
-  ...codes: readonly string[]
-): Pick<ExporterFacade, 'getServiceCodes' | 'telemetryPath'> => ({
-  telemetryPath: '/other-metrics',
-  getServiceCodes: () => codes.map((serviceCode) => ({ serviceCode, labels: {} })),
-});
-
-/** Handles a request with a facade that has service codes only. */
-function send(method: string, url: string, headers: object, codes: readonly string[] = ['A']) {
-  return handle({ method, url, headers: { ...headers } }, createFacade(...codes) as ExporterFacade, OPTIONS);
-}
-
-test('the response is uncacheable JSON with the configured metrics path', async () => {
-  const { status, headers, body } = await send('GET', '/sd?service_code=B&x', { host: '[::1]' });
-  assert.equal(status, 200);
-  assert.equal(headers['Content-Type'], 'application/json');
-  assert.equal(headers['Cache-Control'], 'no-store');
-  assert.deepEqual(JSON.parse(String(body)), [
-    { targets: ['[::1]'], labels: PROCESS_LABELS },
-    { targets: ['[::1]'], labels: { ...routeLabels('A'), __metrics_path__: '/other-metrics' } },
-  ]);
-});
-
-test('unusual service codes give valid UTF-8 and JSON', async () => {
-  const codes = ['"\\\n\u2028</script>', LONE_SURROGATE, 'ü😀'];
-  const { body } = await send('GET', '/sd', { host: 'a' }, codes);
-  const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body));
-  const groups: readonly { readonly labels: Readonly<Record<string, string>> }[] = JSON.parse(text);
-  assert.deepEqual(
-    groups.map(({ labels }) => labels['__param_service_code']),
-    [undefined, ...codes],
-  );
+  const [, group] = await readGroups({ A: hostile });
+  assert.deepEqual(group?.labels, routeLabels('A'));
 });
 
 for (const host of [
@@ -115,7 +83,7 @@ for (const host of [
   '',
 ]) {
   test(`the Host header "${host}" is rejected without an echo`, async () => {
-    const { status, body } = await send('GET', '/sd', { host });
+    const { status, body } = await send({ A: {} }, { headers: { host } });
     assert.equal(status, 400);
     assert.equal(
       String(body),
@@ -124,14 +92,11 @@ for (const host of [
   });
 }
 
-const OVERRIDES = {
-  handle: (incoming: Parameters<typeof handle>[0]) =>
-    handle(incoming, createFacade('A') as ExporterFacade, OPTIONS),
-};
-
 test('over TLS, targets have the scheme https', async (t) => {
-  const { port } = await startSecuredServer(t, `tls_server_config: { ${SERVER_CERTIFICATE} }`, OVERRIDES);
-  const { status, body } = await requestOverHttps(port, '/sd', { headers: { host: 'localhost' } });
-  assert.equal(status, 200);
+  const exposition = new Exposition();
+  const { port } = await startSecuredServer(t, `tls_server_config: { ${SERVER_CERTIFICATE} }`, {
+    handle: (request) => handle(request, createEmptyFacade(), { exposition }),
+  });
+  const { body } = await requestOverHttps(port, '/sd', { headers: { host: 'localhost' } });
   assert.match(body, /"targets":\["localhost"\].*"__scheme__":"https"/);
 });
