@@ -84,15 +84,6 @@ test('responses that clients do not read hold at most 128 MiB: the client with t
   for (const socket of [patient, ...slow]) socket.destroy();
 });
 
-test('responses that share one body hold its bytes once', async (t) => {
-  const { port, metrics, stall } = await startSending(t, () => LARGE);
-  const slow = await openConnections(port, 8);
-  for (const socket of slow) await stall(socket);
-  assert.equal((await requestOnce(port)).status, 200);
-  assert.deepEqual(metrics.closed, []);
-  for (const socket of slow) socket.destroy();
-});
-
 for (const [scheme, yml] of [
   ['http', ''],
   ['https', `tls_server_config: { ${SERVER_CERTIFICATE} }`],

@@ -175,13 +175,6 @@ for (const expectation of ['x', '100-continue']) {
   });
 }
 
-test('a response to HEAD has a length and no body', async (t) => {
-  const response = { ...respondText(200, 'hello'), body: Buffer.alloc(0) };
-  const { port } = await start(t, { handle: () => Promise.resolve(response) });
-  const { headers, body } = await send(port, '/', { method: 'HEAD' });
-  assert.deepEqual([headers['content-length'], body], ['6', '']);
-});
-
 test('of one client, four responses are created at a time, two requests wait, and others get a 503', async (t) => {
   const created: (() => void)[] = [];
   const handle: WebServerOptions['handle'] = async ({ url }) => {
