@@ -15,7 +15,7 @@ import { encodeServiceCode, renderDocument, renderLabels } from './document.ts';
 import { formatUtc, renderAge } from './human-units.ts';
 import { html, renderName, type Markup } from './markup.ts';
 import { PLOTTED_FIELDS, renderPlotted } from './plot.ts';
-import { renderTable, type Column } from './table.ts';
+import { renderTable, type TableColumn } from './table.ts';
 
 const PAGE_SIZE = 50;
 const MAX_FILTER_CHARACTERS = 128;
@@ -95,7 +95,7 @@ interface ListRow {
 
 function renderList(statuses: readonly ServiceCodeStatus[], count: string, process: ProcessStatus): Markup {
   const { nowMs } = process;
-  const columns: readonly Column<ListRow>[] = [
+  const columns: readonly TableColumn<ListRow>[] = [
     {
       title: 'Service code',
       className: 'text',

@@ -26,7 +26,7 @@ import {
 import type { ListingBreakdown } from './listing-breakdown.ts';
 import { html, renderName, type Content, type Markup } from './markup.ts';
 import { hasValues, PLOTTED_FIELDS, renderPlotted } from './plot.ts';
-import { renderFirstRows, type Column } from './table.ts';
+import { renderFirstRows, type TableColumn } from './table.ts';
 
 /** The page of the service code that the query names; `undefined` if it is not configured. */
 export function renderServiceCodePage(facade: ExporterFacade, query: URLSearchParams): string | undefined {
@@ -66,7 +66,7 @@ function renderExpectedTasks(
   const { expectedTasks, lastSuccessMs } = status;
   if (expectedTasks.length === 0) return html`<p>${renderLastExpected(status, nowMs)}</p>`;
   const isUp = ({ condition }: ExpectedTask): boolean => condition === 'up';
-  const columns: readonly Column<ExpectedTask>[] = [
+  const columns: readonly TableColumn<ExpectedTask>[] = [
     { title: 'Stream', className: 'text', render: ({ name }) => renderName(name) },
     {
       title: 'State',
@@ -176,7 +176,7 @@ export function formatExplainCommand(
 function renderBreakdown(breakdown: ListingBreakdown, nowMs: number, query: URLSearchParams): Markup {
   const { servers, longestStalled, longestWithoutInput } = breakdown;
   const renderCount = (tasks: number) => (tasks === 0 ? '0' : renderMark(formatCount(tasks)));
-  const columns: readonly Column<(typeof servers)[number]>[] = [
+  const columns: readonly TableColumn<(typeof servers)[number]>[] = [
     { title: 'Server', className: 'text', render: ({ vsId }) => renderName(vsId) },
     { title: 'Stalled', render: ({ stalledTasks }) => renderCount(stalledTasks) },
     { title: 'Without input', render: ({ tasksWithoutInput }) => renderCount(tasksWithoutInput) },
@@ -185,14 +185,14 @@ function renderBreakdown(breakdown: ListingBreakdown, nowMs: number, query: URLS
     { title: 'Connections', render: ({ connections }) => formatCount(connections) },
     { title: 'Last seen', render: ({ lastSeenMs }) => renderAge(lastSeenMs, nowMs) },
   ];
-  const task: Column<NotableTask> = {
+  const task: TableColumn<NotableTask> = {
     title: 'Task and server',
     className: 'text',
     render: ({ id, name, vsId }) =>
       html`${name === undefined ? '' : html`<strong>${renderName(name)}</strong> `}${renderName(id)}
         <span class="aside">${renderName(vsId)}</span>`,
   };
-  const since = (title: string): Column<NotableTask> => ({
+  const since = (title: string): TableColumn<NotableTask> => ({
     title,
     render: ({ sinceMs }) => formatTimeSpan(nowMs - sinceMs),
   });
@@ -210,7 +210,7 @@ function renderPolls(
   nowMs: number,
   query: URLSearchParams,
 ): Markup | undefined {
-  const columns: readonly Column<PollHistoryEntry>[] = [
+  const columns: readonly TableColumn<PollHistoryEntry>[] = [
     {
       title: 'Time',
       className: 'text',

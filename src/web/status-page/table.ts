@@ -4,7 +4,7 @@ import { html, type Content, type Markup } from './markup.ts';
 const MAX_ROWS = 10;
 const ALL_PARAMETER = 'all';
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   readonly title: string;
   readonly render: (row: Row) => Content;
   /** Default: `number`. */
@@ -15,7 +15,7 @@ interface Table<Row> {
   readonly className: string;
   readonly caption: Content;
   /** The first one has the headings of the rows. */
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly getRowClass?: (row: Row) => string;
   /** A line below a row. */
@@ -63,7 +63,7 @@ export function renderTable<Row>(table: Table<Row>): Markup {
   </table>`;
 }
 
-function getClass<Row>({ className = 'number' }: Column<Row>): string {
+function getClass<Row>({ className = 'number' }: TableColumn<Row>): string {
   return className;
 }
 
@@ -71,7 +71,7 @@ function getClass<Row>({ className = 'number' }: Column<Row>): string {
 export function renderFirstRows<Row>(
   query: URLSearchParams,
   caption: Content,
-  columns: readonly Column<Row>[],
+  columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
   className = columns.length > 3 ? 'wide' : 'short',
 ): Markup | undefined {
