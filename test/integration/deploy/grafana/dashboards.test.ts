@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { fileURLToPath } from 'node:url';
 import { UIDS } from '../../../../deploy/grafana/source/links.ts';
 import {
   ALERT_SERIES,
@@ -25,6 +23,7 @@ import {
 } from '../../../support/grafana.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
 import { findUnaggregatedJoins, listMetricNames, parseSelectors } from '../../../support/promql.ts';
+import { listRepositoryFolder } from '../../../support/repository.ts';
 
 /** Values of variables that make an expression valid PromQL. */
 const VALUES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5m' };
@@ -44,15 +43,9 @@ const UNITS: readonly unknown[] = [
 
 const files = renderDashboardFiles();
 
-for (const [name, text] of files) {
-  test(`dashboards/${name} matches its source`, () => {
-    assertGolden(`../../deploy/grafana/dashboards/${name}`, text);
-  });
-}
-
-test('every dashboard has a source', () => {
-  const folder = fileURLToPath(new URL('../../../../../deploy/grafana/dashboards', import.meta.url));
-  assert.deepEqual(readdirSync(folder).toSorted(), [...files.keys()].toSorted());
+test('the dashboards are those of the source', () => {
+  for (const [name, text] of files) assertGolden(`../../deploy/grafana/dashboards/${name}`, text);
+  assert.deepEqual(listRepositoryFolder('deploy/grafana/dashboards'), [...files.keys()].toSorted());
 });
 
 const dashboards = [...files.values()].map((text) => parseDashboard(text));
@@ -93,17 +86,14 @@ test('every family of the catalogue is on some dashboard', () => {
   assert.deepEqual(hidden, []);
 });
 
-test('every link to a dashboard keeps the time range and the scope', () => {
+test('every link to a dashboard leads to one, and keeps the time range and the scope', () => {
   const kept = ['__url_time_range', ...['datasource', ...SCOPE].map((name) => `${name}:queryparam`)];
+  const uids: ReadonlySet<string> = new Set(Object.values(UIDS));
   const links = [...files.values()].flatMap((text) => text.match(/(?<="url": ")\/d\/[^"]+/g) ?? []);
   assert.ok(links.length > 0);
-  for (const link of links) for (const name of kept) assert.ok(link.includes(`\${${name}}`), link);
-});
-
-test('every link to a dashboard has an existing target', () => {
-  const uids: ReadonlySet<string> = new Set(Object.values(UIDS));
-  for (const text of files.values()) {
-    for (const [, uid = ''] of text.matchAll(/"url": "\/d\/([\w-]+)/g)) assert.ok(uids.has(uid), uid);
+  for (const link of links) {
+    assert.ok(uids.has(/^\/d\/([\w-]+)/.exec(link)?.[1] ?? ''), link);
+    for (const name of kept) assert.ok(link.includes(`\${${name}}`), link);
   }
 });
 
