@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { startProgram, type Program } from '../../support/program.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
@@ -89,36 +88,6 @@ test('service codes are added, changed and removed at run time, and an unchanged
   assert.ok(((await exporter.sumFamily('xvs_exporter_polls_total', 'STAYS')) ?? 0) >= (started ?? Infinity));
   assert.match(exporter.output, /Starting xvs-exporter/);
   assert.doesNotMatch(exporter.output, /secret-of|secret-that|wrong-one/);
-});
-
-test('a changed secret and a new service code in a mounted Kubernetes volume are applied automatically', async () => {
-  using folder = new TemporaryFolder();
-  await using simulator = startSimulator();
-  const url = await simulator.waitForUrl();
-  /** Replaces the files as Kubernetes does for Secrets and ConfigMaps. */
-  const mount = (version: string, files: Readonly<Record<string, string>>): void => {
-    mkdirSync(folder.at(`..${version}`));
-    for (const [name, text] of Object.entries(files)) folder.replace(`..${version}/${name}`, text);
-    folder.link('..data', `..${version}`);
-  };
-  mount('1', { 'config.yml': createConfiguration(url, STAYS), one: 'the-wrong-one' });
-  for (const name of ['config.yml', 'one']) folder.link(name, `..data/${name}`);
-  const flags = [`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0'];
-  await using program = startProgram([...flags, '--config.auto-reload']);
-  const exporter = await RunningExporter.attach(program);
-  await exporter.waitForLog(/"service_code":"STAYS".*"msg":"Poll failed"/);
-
-  mount('2', { 'config.yml': createConfiguration(url, { ...STAYS, ...COMES }), one: 'secret-of-one' });
-  await exporter.waitForLog(
-    /"trigger":"file","added":1,"changed":1,"kept":0,"removed":0,"msg":"Configuration reloaded"/,
-  );
-  await exporter.waitUntilUp('STAYS');
-  await exporter.waitUntilUp('COMES');
-
-  mount('3', { 'config.yml': 'service_codes: 7\n', one: 'secret-of-one' });
-  await exporter.waitForLog(/"level":"error".*"trigger":"file".*"msg":"Configuration reload failed"/);
-  assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 0);
-  await exporter.waitUntilUp('STAYS');
 });
 
 /** Makes Node.js send SIGHUP to the program while it reads its first file, and then replace that file by `<file>.next`. */

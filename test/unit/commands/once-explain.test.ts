@@ -6,7 +6,6 @@ import { explainPolls } from '../../../src/commands/once.ts';
 import { parseCommandLine } from '../../../src/commands/command-line.ts';
 import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { LOCAL_FILE_SYSTEM } from '../../../src/config/file-system.ts';
-import type { FaultRequest } from '../../simulator/faults.ts';
 import { startSimulator, type Simulator } from '../../simulator/server.ts';
 import { createWorld } from '../../simulator/world.ts';
 import { BUILD } from '../../support/build-info.ts';
@@ -60,7 +59,6 @@ async function explain(
 
 for (const [rejected, accepted] of [
   ['--signing.timestamp-unit=s', "signing.timestamp_unit: 'ms'"],
-  ['--signing.algorithm=md5', "signing.algorithm: 'sha256'"],
   ['--signing.template={timestamp}{path}', "signing.template: '{path}{query}{timestamp}'"],
 ] as const) {
   test(`with --try-signing, the scheme of the service is found although ${rejected}`, async (t) => {
@@ -107,29 +105,14 @@ test('a successful poll is reported from the request to the counts', async (t) =
   assert.doesNotMatch(text, /remedy/);
 });
 
-const FAULTS: readonly (readonly [fault: FaultRequest, result: RegExp, remedy: RegExp])[] = [
-  [{ fault: 'html' }, /not_json/, /The response is a web page/],
-  [
-    { fault: 'redirect', location: 'https://other.example.com/x?token=1' },
-    /http_status/,
-    /If https:\/\/other\.example\.com is the service/,
-  ],
-  [{ fault: 'silence_body' }, /timeout/, /The response started but did not end in time/],
-];
-
-for (const [fault, result, remedy] of FAULTS) {
-  test(`${JSON.stringify(fault)}: ${remedy.source}`, async (t) => {
-    const { url, faults } = await startTestSimulator(t);
-    faults.set(fault);
-    const timeout = result.source === 'timeout' ? '2s' : '10s';
-    const args = ['--upstream.max-response-size=1MiB', `--upstream.timeout=${timeout}`];
-    const { code, text } = await explain(url, { args });
-    assert.equal(code, 1);
-    assert.match(text, new RegExp(`^  result        failed: ${result.source}\\.`, 'm'));
-    assert.match(unwrapText(text), remedy);
-    assert.doesNotMatch(text, /token/);
-  });
-}
+test('a web page is reported with its remedy', async (t) => {
+  const { url, faults } = await startTestSimulator(t);
+  faults.set({ fault: 'html' });
+  const { code, text } = await explain(url);
+  assert.equal(code, 1);
+  assert.match(text, /^ {2}result {8}failed: not_json\./m);
+  assert.match(unwrapText(text), /The response is a web page/);
+});
 
 test('a wrong clock is reported with its offset', async (t) => {
   const { url } = await startTestSimulator(t);
