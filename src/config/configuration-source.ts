@@ -84,7 +84,7 @@ export class ConfigurationSource {
     const settings = mergeEntries(sources.entries, sources.problems);
     const configuredShard = resolveShard(settings, hostName);
     const shard = this.#last?.configuration.shard ?? configuredShard;
-    const applied = new Map(this.#last?.codeFiles.map((codeFile) => [codeFile.path, codeFile]));
+    const applied = new Map(this.#last?.codeFiles.map(({ path, codes }) => [path, codes]));
     const access = { readFile, findMatchingFiles, shard, applied };
     const { problems, codeFiles, unmatchedPatterns, ...codes } = await readServiceCodes(settings, access);
     if (this.#last === undefined) problems.push(...codeFiles.flatMap((codeFile) => codeFile.problems));

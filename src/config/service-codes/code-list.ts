@@ -2,11 +2,12 @@ import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
 import { selectShard, type Shard } from '../../sharding/shard.ts';
 import { createProblem, expectedFound, formatValue, type Problem } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
-import { readText, resolvePath, type FileReference, type ReadFile } from '../file-system.ts';
+import { readText, resolvePath, type ReadFile } from '../file-system.ts';
 import { describeSecretMistake } from '../schemas.ts';
 import type { MergedSettings, SourceEntry } from '../sources.ts';
 import { formatDuration } from '../units.ts';
 import type { ValuePath } from '../validation.ts';
+import type { WatchedFiles } from '../watched-files.ts';
 import type { ServiceCodeEntry } from './schema.ts';
 
 /** A service code of a list, with everything that polling it needs. */
@@ -14,6 +15,7 @@ export interface ListedCode {
   readonly settings: ServiceCodeSettings;
   /** Whether this shard polls it. */
   readonly isOwn: boolean;
+  readonly location: string;
 }
 
 /** The service codes of a list, and its mistakes. */
@@ -23,27 +25,18 @@ export interface CodeList {
 }
 
 /** What all lists of service codes have in common. */
-export interface ListContext {
-  readonly readFile: ReadFile;
+export interface ListContext extends Pick<WatchedFiles, 'readFile' | 'findMatchingFiles'> {
   readonly shard: Shard;
-  /** The secret of codes without their own; the problem of reading it; or undefined. */
-  readonly secret: string | Problem | undefined;
+  /** The codes of each file in effect, by path. */
+  readonly applied: ReadonlyMap<string, readonly ListedCode[]>;
   readonly get: MergedSettings['get'];
-}
-
-/** Reads the secret that codes without their own share. */
-export async function createListContext(
-  { get, file, locate }: MergedSettings,
-  readFile: ReadFile,
-  shard: Shard,
-): Promise<ListContext> {
-  const secret = await chooseSecret(get('secret'), file('secret_file'), () => locate('secret'), readFile);
-  return { readFile, shard, secret, get };
+  /** The secret of codes without their own, or the problem of reading it. */
+  readonly secret: string | Problem | undefined;
 }
 
 /**
- * Reads the secrets of the listed codes and resolves their settings, of other shards, too, because all
- * replicas share one configuration.
+ * Reads the secrets of the listed codes and resolves their settings, of other shards, too, because all replicas share
+ * one configuration.
  */
 export async function readCodeList(
   entries: readonly ServiceCodeEntry[],
@@ -51,24 +44,21 @@ export async function readCodeList(
   context: ListContext,
 ): Promise<CodeList> {
   const read = async (entry: ServiceCodeEntry, index: number): Promise<CodeList> => {
-    const isOwn = selectShard(entry.service_code, context.shard.count) === context.shard.index;
-    const file =
-      entry.secret_file === undefined
-        ? undefined
-        : { path: resolvePath(folder, entry.secret_file), locate: () => locate([index, 'secret_file']) };
+    const { service_code: name, secret, secret_file: path } = entry;
+    const isOwn = selectShard(name, context.shard.count) === context.shard.index;
+    const file = path === undefined ? undefined : resolvePath(folder, path);
+    const locateKey = (key: string) => locate([index, key]);
     // The secret files of other shards may exist only where they are needed.
-    const own =
-      file !== undefined && entry.secret === undefined && !isOwn
-        ? ''
-        : await chooseSecret(entry.secret, file, () => locate([index, 'secret']), context.readFile);
-    const secret = own ?? context.secret;
-    const settings = resolveSettings(entry, typeof secret === 'string' ? secret : '', context);
-    const mistakes = [...findMistakes(entry, settings, secret === undefined)].map(([path, message]) => ({
-      location: locate([index, ...path]),
+    const isElsewhere = file !== undefined && secret === undefined && !isOwn;
+    const own = isElsewhere ? '' : await chooseSecret(secret, file, locateKey, context.readFile);
+    const chosen = own ?? context.secret;
+    const settings = resolveSettings(entry, typeof chosen === 'string' ? chosen : '', context);
+    const mistakes = [...findMistakes(entry, settings, chosen === undefined)].map(([at, message]) => ({
+      location: locate([index, ...at]),
       message,
     }));
     return {
-      codes: [{ settings, isOwn }],
+      codes: [{ settings, isOwn, location: locate([index]) }],
       problems: typeof own === 'object' ? [own, ...mistakes] : mistakes,
     };
   };
@@ -120,19 +110,20 @@ function* findMistakes(
   }
 }
 
-/** Gives a secret, or reads its file; both together are a problem. */
-async function chooseSecret(
+/** Gives a secret, or reads its file; both together are a problem. `locate` is called with a key. */
+export async function chooseSecret(
   secret: string | undefined,
-  file: FileReference | undefined,
-  locateSecret: () => string,
+  path: string | undefined,
+  locate: (key: 'secret' | 'secret_file') => string,
   readFile: ReadFile,
 ): Promise<string | Problem | undefined> {
-  if (file === undefined) return secret;
-  const location = file.locate();
+  if (path === undefined) return secret;
+  const location = locate('secret_file');
   if (secret !== undefined) {
-    const found = `both; the secret is at ${locateSecret()}`;
+    const found = `both; the secret is at ${locate('secret')}`;
     return createProblem(location, 'either a secret or a secret file', found);
   }
+  const file = { path, locate: () => location };
   const text = await readText(readFile, file, 'a readable file with a secret');
   if (typeof text !== 'string') return text;
   const content = text.replace(/\r?\n$/, '');

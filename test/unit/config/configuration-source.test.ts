@@ -172,6 +172,13 @@ const BAD_FILES: readonly [string, Files, Files, string, string][] = [
     'b.yml:1:5 [1]: expected each service code once, found "X" again',
   ],
   [
+    'a code that a bad file lists now stays with the bad file that had it',
+    { 'a.yml': '- A', 'b.yml': '[B, X]', 'c.yml': '- C' },
+    { 'a.yml': '[A, X, C]', 'b.yml': '[B, C]', 'c.yml': '- C' },
+    'A B C X',
+    'a.yml:1:8 [2]: expected each service code once, found "C" again',
+  ],
+  [
     'a code that moves between good files',
     { 'a.yml': '[A, X]', 'b.yml': '- B' },
     { 'a.yml': '[A]', 'b.yml': '[B, X]' },
