@@ -33,6 +33,15 @@ export interface ExpectedTask {
   readonly condition: ExpectedTaskCondition;
   /** The largest number of outputs of a task with the name; `undefined` if none is listed. */
   readonly outputs: number | undefined;
+  /** What its tasks must reach. */
+  readonly minima?: ExpectedMinima | undefined;
+  /** Mean of the last two minutes, or of the last two listings, in bytes per second; needs two listings. */
+  readonly inputRate?: number | undefined;
+  readonly connections?: number | undefined;
+  /** Since when it is up and its rate is below the minimum. */
+  readonly slowSinceMs?: number | undefined;
+  /** If it has fewer outputs than the minimum or, without one, than it had since it was last missing. */
+  readonly fewerOutputs?: { readonly than: number; readonly sinceMs: number } | undefined;
   /** Byte counts of its tasks that wait; `undefined` before the first one. */
   readonly waiting?: number | undefined;
   /**
@@ -42,6 +51,17 @@ export interface ExpectedTask {
    */
   readonly sinceMs: number | undefined;
 }
+
+/** What is remembered of an expected name from listing to listing. */
+interface Following {
+  /** Input totals of the time of which the rate is the mean. */
+  readonly totals: readonly { readonly ms: number; readonly bytes: number }[];
+  /** The largest number of outputs since it was last missing. */
+  readonly mostOutputs: number;
+  readonly task: ExpectedTask;
+}
+
+const RATE_MS = 2 * 60 * 1000;
 
 /** The best first. */
 const LISTED_CONDITIONS = ['up', 'stalled', 'without_input', 'missing'] as const;
@@ -56,7 +76,7 @@ interface Counting {
 export class ExpectedTasks {
   /** Takes effect with the next listing. */
   expectation: Expectation | undefined;
-  #last: readonly ExpectedTask[] = [];
+  #following = new Map<string, Following>();
   /** The time of the last listing, in wall-clock milliseconds. */
   #lastMs: number | undefined;
 
@@ -74,24 +94,29 @@ export class ExpectedTasks {
     const tasksByName = new Map(names.map((name): [string, TaskReading[]] => [name, []]));
     if (names.length > 0)
       for (const task of tasks) if (task.name !== undefined) tasksByName.get(task.name)?.push(task);
-    const last = new Map(this.#last.map((task) => [task.name, task]));
-    this.#last = [...tasksByName].map(([name, namesakes]) => {
+    const minima = new Map(this.expectation?.minima?.map((minimum) => [minimum.name, minimum]));
+    const following = [...tasksByName].map(([name, namesakes]): [string, Following] => {
       const accounts = namesakes.map((task) => ledger.getTask(task.id));
       const conditions = namesakes.map((task, index) => toCondition(task, accounts[index]));
       const condition = LISTED_CONDITIONS.find((one) => conditions.includes(one)) ?? 'missing';
       const ofCondition = accounts.flatMap((account, index) =>
         account !== undefined && conditions[index] === condition ? [account] : [],
       );
-      return {
+      const before = this.#following.get(name);
+      const task: ExpectedTask = {
         name,
         condition,
         outputs: namesakes.map(({ outputs }) => outputs.length).toSorted((a, b) => b - a)[0],
+        connections: namesakes.reduce((sum, { connections }) => sum + connections, 0),
         waiting: expectedCounters.get(name)?.waiting,
-        sinceMs: this.#findSince(condition, ofCondition, last.get(name), at),
+        minima: minima.get(name),
+        sinceMs: this.#findSince(condition, ofCondition, before?.task, at),
       };
+      return [name, follow(task, before, expectedCounters.get(name)?.inputBytes, at)];
     });
+    this.#following = new Map(following);
     this.#lastMs = at.wallMs;
-    return this.#last;
+    return following.map(([, { task }]) => task);
   }
 
   #findSince(
@@ -106,6 +131,41 @@ export class ExpectedTasks {
     if (condition === 'up') return at.wallMs;
     return before && this.#lastMs;
   }
+}
+
+/** Adds what takes more than one listing to know. */
+function follow(
+  task: ExpectedTask,
+  before: Following | undefined,
+  bytes: number | undefined,
+  { wallMs, monotonicMs: ms }: Instant,
+): Following {
+  const all = bytes === undefined ? [] : [...(before?.totals ?? []), { ms, bytes }];
+  const first = all.findLastIndex((total, index) => ms - total.ms >= RATE_MS && index < all.length - 1);
+  const totals = all.slice(Math.max(0, first));
+  const isListed = task.condition !== 'missing';
+  const [oldest] = totals;
+  const inputRate =
+    isListed && oldest !== undefined && bytes !== undefined && totals.length > 1
+      ? ((bytes - oldest.bytes) * 1000) / (ms - oldest.ms)
+      : undefined;
+  const { outputs = 0, minima, waiting = 0 } = task;
+  const mostOutputs = isListed ? Math.max(outputs, before?.mostOutputs ?? 0) : 0;
+  const than = minima?.outputs ?? mostOutputs;
+  const isSlow =
+    task.condition === 'up' && waiting === 0 && (inputRate ?? Infinity) < (minima?.inputBytesPerSecond ?? 0);
+  const { slowSinceMs = wallMs, fewerOutputs } = before?.task ?? {};
+  return {
+    totals,
+    mostOutputs,
+    task: {
+      ...task,
+      inputRate,
+      slowSinceMs: isSlow ? slowSinceMs : undefined,
+      fewerOutputs:
+        isListed && outputs < than ? { than, sinceMs: fewerOutputs?.sinceMs ?? wallMs } : undefined,
+    },
+  };
 }
 
 function toCondition(

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ExpectedTasks, listExpectedTasks, type ExpectedTask } from '../../../src/tally/expectations.ts';
+import {
+  ExpectedTasks,
+  listExpectedTasks,
+  type ExpectedMinima,
+  type ExpectedTask,
+} from '../../../src/tally/expectations.ts';
 import type { TaskReading } from '../../../src/listing/listing.ts';
 import { measureHeapBytes } from '../../support/heap.ts';
 import { buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
@@ -94,6 +99,52 @@ for (const [since, listings, steps] of [
     assert.equal(expectMain(...listings)?.sinceMs, expected);
   });
 }
+
+/** Commits listings of `main`, each with its input bytes and number of outputs. */
+function follow(
+  minimum: Omit<ExpectedMinima, 'name'>,
+  ...listings: readonly (readonly [bytes: number, outputs: number] | undefined)[]
+): readonly (ExpectedTask | undefined)[] {
+  const run = new TallyRun();
+  run.tally.expectation = { tasks: 1, names: ['main'], minima: [{ name: 'main', ...minimum }] };
+  return listings.map((listing) => {
+    const [bytes, count] = listing ?? [];
+    const outputs = Array.from({ length: count ?? 0 }, (_, index) =>
+      buildOutputRecord({ fileName: `${index}` }),
+    );
+    const tasks = bytes === undefined ? [] : [task(bytes, { outputs })];
+    return run.commitListing({ tasks }).expectedTasks[0];
+  });
+}
+
+test('the rate is the mean of two minutes, from two listings on, over restarts of the task', () => {
+  const rates = follow({}, [0, 0], [1500, 0], [4500, 0], undefined, [0, 0]).map((found) => found?.inputRate);
+  assert.deepEqual(rates, [undefined, 100, 150, undefined, 75]);
+  const steady = Array.from({ length: 20 }, (_, index) => [index < 10 ? 0 : 1500 * index, 0] as const);
+  assert.equal(follow({}, ...steady).at(-1)?.inputRate, 100);
+});
+
+test('a task is slow while it is up and its rate is below the minimum', () => {
+  const inputBytesPerSecond = 100;
+  const slow = (...listings: readonly (readonly [number, number] | undefined)[]) =>
+    follow({ inputBytesPerSecond }, ...listings).map((found) => found?.slowSinceMs);
+  assert.deepEqual(slow([1, 0], [1501, 0], [3001, 0]), [undefined, undefined, undefined]);
+  const since = START_MS + STEP_MS;
+  assert.deepEqual(slow([1, 0], [1001, 0], [2001, 0], [9001, 0]), [undefined, since, since, undefined]);
+  assert.deepEqual(slow([1, 0], [1001, 0], undefined), [undefined, since, undefined]);
+  // What waits may be more.
+  assert.deepEqual(slow([1e6, 0], [1e6, 0], [10, 0]), [undefined, since, undefined]);
+});
+
+test('a task has fewer outputs than the minimum or, without one, than since it was last missing', () => {
+  const fewer = (outputs: number | undefined, ...counts: readonly (number | undefined)[]) =>
+    follow({ outputs }, ...counts.map((count) => (count === undefined ? count : ([1, count] as const)))).map(
+      (found) => found?.fewerOutputs && [found.outputs, found.fewerOutputs.than, found.fewerOutputs.sinceMs],
+    );
+  const since = START_MS + STEP_MS;
+  assert.deepEqual(fewer(3, 3, 2, 1, 3), [undefined, [2, 3, since], [1, 3, since], undefined]);
+  assert.deepEqual(fewer(undefined, 3, 2, undefined, 2), [undefined, [2, 3, since], undefined, undefined]);
+});
 
 test('another expectation takes effect with the next listing', () => {
   const run = new TallyRun();
