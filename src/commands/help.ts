@@ -16,7 +16,11 @@ const SWITCHES = [
   ['--config.check', 'Check the configuration, print the settings with their values and origins, and exit.'],
   [
     '--explain',
-    'Only with once. Instead of metrics, print what happened in each poll, what tasks.name can find, and remedies for failures.',
+    'Only with once. Instead of metrics, print what happened in each poll, what tasks.name can find, what was found of expected names, and remedies for failures.',
+  ],
+  [
+    '--for=<duration>',
+    'Only with once. Explain and, if names are expected, poll twice, so far apart, to show their input rates.',
   ],
   [
     '--try-signing',

@@ -1,10 +1,12 @@
 import { createExporter, type BuildInfo } from '../app.ts';
-import { createProblem, formatValue, throwIfAny } from '../config/config-error.ts';
+import { ConfigError, createProblem, formatValue, throwIfAny } from '../config/config-error.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { observePoll } from '../diagnostics/observe-poll.ts';
+import { parseDuration } from '../config/units.ts';
+import { observePoll, type Observation } from '../diagnostics/observe-poll.ts';
 import { isRejected } from '../diagnostics/remedies.ts';
 import { formatReport } from '../diagnostics/report.ts';
 import { Exposition } from '../metrics/exposition/exposition.ts';
+import { createTally } from '../poller/poller.ts';
 import { openReaderPool } from '../poller/reader-module.ts';
 import { MAX_TOTAL_RESPONSE_BYTES } from '../runtime/limits.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -27,8 +29,9 @@ export const once = withConfiguration(
     for (const warning of warnings) stderr.write(`${warning}\n`);
     if (serviceCodes.length === 0) stderr.write(formatNoServiceCodes(shard));
     const isTryingSigning = flags.has('try-signing');
-    if (isTryingSigning || flags.has('explain'))
-      return await explainPolls(configuration, build, io, isTryingSigning);
+    const forMs = readDuration(flags);
+    if (isTryingSigning || flags.has('explain') || forMs !== undefined)
+      return await explainPolls(configuration, build, io, { isTryingSigning, forMs });
     const logger = createLogger({ ...configuration.log, destination: log });
     await using exporter = createExporter(configuration, { clock, logger, log, build });
     await exporter.poller.pollOnce(signal);
@@ -36,7 +39,7 @@ export const once = withConfiguration(
     stdout.write(new Exposition().renderBody('everything', families, 'text').bytes);
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
-  { explain: 'switch', 'try-signing': 'switch', only: 'list' },
+  { explain: 'switch', for: 'value', 'try-signing': 'switch', only: 'list' },
 );
 
 /** Keeps the service codes that `--only` names, or all without it. */
@@ -63,16 +66,28 @@ export function selectServiceCodes(
   };
 }
 
-/**
- * Polls the service codes one after the other and prints a report of each poll. Returns the exit code.
- *
- * @param isTryingSigning - after a rejection, also polls with other signatures
- */
+/** The duration of `--for`. */
+export function readDuration(flags: CommandLine['others']): number | undefined {
+  const [text] = flags.get('for') ?? [];
+  if (text === undefined) return undefined;
+  const ms = parseDuration(text) ?? 0;
+  if (ms > 0) return ms;
+  throw new ConfigError([createProblem('flag --for', 'a duration such as 30s', formatValue(text))]);
+}
+
+interface ExplainOptions {
+  /** After a rejection, also polls with other signatures. */
+  readonly isTryingSigning?: boolean;
+  /** Polls a code with expected names twice, so far apart. */
+  readonly forMs?: number | undefined;
+}
+
+/** Polls the service codes one after the other and prints a report of each. Returns the exit code. */
 export async function explainPolls(
-  { upstream, signing, serviceCodes, metrics }: Configuration,
+  { upstream, signing, serviceCodes, metrics, ledger }: Configuration,
   build: BuildInfo,
   { stdout, clock, signal }: Pick<CommandIo, 'stdout' | 'clock' | 'signal'>,
-  isTryingSigning = false,
+  { isTryingSigning = false, forMs }: ExplainOptions = {},
 ): Promise<number> {
   await using client = new UpstreamClient({
     ...upstream,
@@ -85,8 +100,21 @@ export async function explainPolls(
   for (const [index, target] of serviceCodes.entries()) {
     const poll = (scheme = signing) =>
       observePoll({ ...target, signing: scheme }, { client, readers, clock, signal });
-    const observation = await poll();
-    stdout.write(`${index === 0 ? '' : '\n'}${formatReport(observation, clock.now())}`);
+    const tally = createTally({ ...target, signing }, { ...metrics, ...ledger, perTask: false });
+    tally.expectation = target.expectation;
+    const count = ({ fetched }: Observation) => {
+      const at = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
+      return fetched.error === undefined ? tally.commit(fetched.listing, at).snapshot.expectedTasks : [];
+    };
+    let observation = await poll();
+    let expectedTasks = count(observation);
+    if (forMs !== undefined && expectedTasks.length > 0) {
+      await clock.sleep(forMs, signal);
+      observation = await poll();
+      expectedTasks = count(observation);
+    }
+    const report = formatReport(observation, clock.now(), expectedTasks);
+    stdout.write(`${index === 0 ? '' : '\n'}${report}`);
     if (observation.fetched.error !== undefined) failedCount += 1;
     if (!isTryingSigning || !isRejected(observation)) continue;
     const result = await trySigning(

@@ -1,6 +1,7 @@
 import type { RejectedEntry } from '../listing/listing.ts';
 import { readCounts, sumColumn } from '../listing/rows.ts';
 import { wrapText } from '../runtime/output.ts';
+import type { ExpectedTask } from '../tally/expectations.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { Observation } from './observe-poll.ts';
 import { findRemedies, getRedirectOrigin } from './remedies.ts';
@@ -11,13 +12,24 @@ const TEXT_WIDTH = 100 - LABEL_WIDTH - 2;
 
 type Section = readonly [label: string, lines: readonly string[]];
 
-/** Formats an observation as a report for people, with remedies at the end. `nowMs` is wall-clock time. */
-export function formatReport(observation: Observation, nowMs: number): string {
-  const lines = [...listSections(observation, nowMs)].flatMap(formatSection);
+/**
+ * Formats an observation as a report for people, with what was found of expected tasks, and remedies at the end.
+ * `nowMs` is wall-clock time.
+ */
+export function formatReport(
+  observation: Observation,
+  nowMs: number,
+  expectedTasks: readonly ExpectedTask[] = [],
+): string {
+  const lines = [...listSections(observation, nowMs, expectedTasks)].flatMap(formatSection);
   return `${[observation.target.serviceCode, ...lines].map(escapeNonPrintable).join('\n')}\n`;
 }
 
-function* listSections(observation: Observation, nowMs: number): Generator<Section> {
+function* listSections(
+  observation: Observation,
+  nowMs: number,
+  expectedTasks: readonly ExpectedTask[],
+): Generator<Section> {
   const { fetched, response, rejectedCertificate } = observation;
   const { error } = fetched;
   yield ['request', formatRequest(observation)];
@@ -34,6 +46,7 @@ function* listSections(observation: Observation, nowMs: number): Generator<Secti
     if (error === undefined && fetched.listing.taskCount > 0)
       yield ['task names', formatTaskNames(observation)];
   }
+  if (expectedTasks.length > 0) yield ['expected', formatExpectedTasks(expectedTasks)];
   yield ['times', [formatTimes(observation)]];
   const result = error === undefined ? 'ok' : `failed: ${error.reason}. ${error.message}`;
   yield ['result', wrapText(result, TEXT_WIDTH)];
@@ -151,6 +164,36 @@ function formatTaskNames({ taskNames }: Observation): readonly string[] {
     return shown.map((name, task) => `  ${(task === 0 ? source : '').padEnd(width)}  ${name ?? '–'}`);
   });
   return ['of the first tasks, by what tasks.name can be:', ...lines];
+}
+
+function formatExpectedTasks(tasks: readonly ExpectedTask[]): readonly string[] {
+  const width = Math.max(...tasks.map(({ name }) => name.length));
+  return tasks.map((task) => {
+    const found = [
+      task.condition.replace('_', ' '),
+      ...(task.condition === 'missing' ? [] : listFound(task)),
+    ];
+    return `${task.name.padEnd(width)}  ${found.join(', ')}`;
+  });
+}
+
+function listFound({ inputRate, outputs = 0, connections = 0, minima, waiting = 0 }: ExpectedTask): string[] {
+  const { inputBytesPerSecond: minRate, outputs: minOutputs } = minima ?? {};
+  const isSlow = minRate !== undefined && inputRate !== undefined && inputRate < minRate;
+  const rate = inputRate === undefined ? 'rate unknown (use --for=30s)' : formatMegabits(inputRate);
+  const least =
+    minRate === undefined ? '' : `${isSlow ? ', below' : ' of at least'} ${formatMegabits(minRate)}`;
+  const isFewer = minOutputs !== undefined && outputs < minOutputs;
+  return [
+    `${rate}${least}`,
+    ...(waiting > 0 ? [`${waiting} byte counts wait`] : []),
+    `outputs ${outputs}${isFewer ? `, below ${minOutputs}` : ''}`,
+    `connections ${connections}`,
+  ];
+}
+
+function formatMegabits(bytesPerSecond: number): string {
+  return `${((bytesPerSecond * 8) / 1e6).toFixed(2)} Mbit/s`;
 }
 
 function formatSeconds(ms: number): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
-import { explainPolls } from '../../../src/commands/once.ts';
+import { explainPolls, readDuration } from '../../../src/commands/once.ts';
 import { parseCommandLine } from '../../../src/commands/command-line.ts';
 import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { LOCAL_FILE_SYSTEM } from '../../../src/config/file-system.ts';
@@ -11,9 +11,11 @@ import { createWorld } from '../../simulator/world.ts';
 import { BUILD } from '../../support/build-info.ts';
 import { failHostNameLookup } from '../../support/configuration.ts';
 import { readFixture, fixturePath } from '../../support/fixtures.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { serveHttp, serveHttps, serveProxy, findClosedPort } from '../upstream/servers.ts';
 
 const SECRET = 'correct-horse-battery';
+const CODE = { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET };
 const ca = fixturePath('tls/ca.pem');
 
 function readIdentity(name: string) {
@@ -34,24 +36,25 @@ interface ExplainOptions {
   readonly args?: readonly string[];
   readonly clock?: Clock;
   readonly isTryingSigning?: boolean;
+  readonly forMs?: number;
 }
 
 /** Runs `once --explain`, and checks that the report has no secret, signature or live URL. */
 async function explain(
   baseUrl: string,
-  { env = {}, args = [], clock = systemClock, isTryingSigning }: ExplainOptions = {},
+  { env = CODE, args = [], clock = systemClock, isTryingSigning = false, forMs }: ExplainOptions = {},
 ): Promise<{ readonly code: number; readonly text: string }> {
   const { flags } = parseCommandLine([`--upstream.base-url=${baseUrl}`, ...args]);
   const source = new ConfigurationSource({
     flags,
-    env: { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET, ...env },
+    env,
     hostName: failHostNameLookup,
     ...LOCAL_FILE_SYSTEM,
   });
   const { configuration } = await source.load();
   const stdout = new PassThrough({ encoding: 'utf8' });
   const io = { stdout, clock, signal: new AbortController().signal };
-  const code = await explainPolls(configuration, BUILD, io, isTryingSigning);
+  const code = await explainPolls(configuration, BUILD, io, { isTryingSigning, forMs });
   const text = String(stdout.read());
   assert.doesNotMatch(text, /correct-horse|[0-9a-f]{64}|\/live\/|rtmp:\/\/|%7B/);
   return { code, text };
@@ -71,7 +74,7 @@ for (const [rejected, accepted] of [
 
 test('with --try-signing, a wrong secret is rejected with every variation', async (t) => {
   const { url } = await startTestSimulator(t);
-  const { text } = await explain(url, { env: { XVS_SECRET: 'another' }, isTryingSigning: true });
+  const { text } = await explain(url, { env: { ...CODE, XVS_SECRET: 'another' }, isTryingSigning: true });
   assert.match(text, /\n {2}signatures {4}none of 18 variations was accepted; check the secret/);
 });
 
@@ -163,11 +166,11 @@ test('a working or failing proxy of the environment is reported without its pass
   const empty = '{"ret":0,"user_list":[],"task_list":[]}';
   const url = await serveHttp(t, (_request, response) => response.end(empty));
   const { host } = new URL((await serveProxy(t)).url);
-  const working = await explain(url, { env: { http_proxy: `http://user:pass-word@${host}` } });
+  const working = await explain(url, { env: { ...CODE, http_proxy: `http://user:pass-word@${host}` } });
   assert.equal(working.code, 0);
   assert.ok(working.text.includes(`through the proxy ${host}\n`));
   const closed = `127.0.0.1:${await findClosedPort()}`;
-  const failing = await explain(url, { env: { HTTP_PROXY: `user:pass-word@${closed}` } });
+  const failing = await explain(url, { env: { ...CODE, HTTP_PROXY: `user:pass-word@${closed}` } });
   assert.ok(unwrapText(failing.text).includes(`The request went through the proxy ${closed}`));
   assert.doesNotMatch(working.text + failing.text, /pass-word/);
 });
@@ -176,7 +179,7 @@ test('the report of a proxy tunnel shows the certificate of the service', async 
   const url = await serveHttps(t, readIdentity('server'), (_request, response) => response.end('{}'));
   const proxy = await serveProxy(t);
   const { text } = await explain(url, {
-    env: { https_proxy: proxy.url },
+    env: { ...CODE, https_proxy: proxy.url },
     args: [`--upstream.ca-file=${ca}`],
   });
   assert.ok(text.includes(`through the proxy ${new URL(proxy.url).host}\n`));
@@ -185,7 +188,7 @@ test('the report of a proxy tunnel shows the certificate of the service', async 
 
 test('every service code has a report', async (t) => {
   const { url } = await startTestSimulator(t);
-  const { code, text } = await explain(url, { env: { XVS_SERVICE_CODES: 'TESTING,UNKNOWN' } });
+  const { code, text } = await explain(url, { env: { ...CODE, XVS_SERVICE_CODES: 'TESTING,UNKNOWN' } });
   assert.equal(code, 1);
   assert.match(text, /^TESTING\n(?: .*\n)+\nUNKNOWN\n(?: .*\n)+$/);
 });
@@ -194,3 +197,72 @@ test('every service code has a report', async (t) => {
 function unwrapText(text: string): string {
   return text.replaceAll(/\s+/g, ' ');
 }
+
+/** A service with a task of the name `main`, whose input and output grow from poll to poll. */
+async function serveMain(t: TestContext): Promise<string> {
+  let polls = 0;
+  return await serveHttp(t, (_request, response) => {
+    polls += 1;
+    const outputs = [{ format: 'flv', http_output_bytes: 0, http_connections_num: 3 }];
+    const main = { id: 'a', opaque: 'main', input_bytes: 3_750_000 * polls, outputs };
+    response.end(JSON.stringify({ ret: 0, user_list: [], task_list: [main] }));
+  });
+}
+
+for (const [expectation, forMs, lines] of [
+  [
+    '{ names: [{ name: main, min_input_rate: 2Mbit/s, outputs: 2 }, backup] }',
+    undefined,
+    [
+      '  expected      main    up, rate unknown (use --for=30s) of at least 2.00 Mbit/s, outputs 1, below 2, connections 3',
+      '                backup  missing',
+    ],
+  ],
+  [
+    '{ names: [{ name: main, min_input_rate: 2Mbit/s, outputs: 1 }] }',
+    30_000,
+    ['  expected      main  up, 1.00 Mbit/s, below 2.00 Mbit/s, outputs 1, connections 3'],
+  ],
+  [
+    '{ names: [{ name: main, min_input_rate: 1Mbit/s }] }',
+    30_000,
+    ['  expected      main  up, 1.00 Mbit/s of at least 1.00 Mbit/s, outputs 1, connections 3'],
+  ],
+  ['{ tasks: 3 }', 30_000, []],
+] as const)
+  test(`with expect ${expectation}, the report says what was found of each name`, async (t) => {
+    using folder = new TemporaryFolder();
+    const codes = `[{ service_code: TESTING, secret: ${SECRET}, expect: ${expectation} }]`;
+    folder.replace('config.yml', `tasks: { name: opaque }\nservice_codes: ${codes}\n`);
+    let sleptMs = 0;
+    const clock: Clock = {
+      ...systemClock,
+      monotonic: () => sleptMs,
+      sleep: (ms, signal) => {
+        if (ms !== forMs) return systemClock.sleep(ms, signal);
+        sleptMs += ms;
+        return Promise.resolve();
+      },
+    };
+    const { code, text } = await explain(await serveMain(t), {
+      env: {},
+      args: [`--config.file=${folder.at('config.yml')}`],
+      clock,
+      ...(forMs !== undefined && { forMs }),
+    });
+    assert.equal(code, 0);
+    assert.deepEqual(
+      text.split('\n').filter((line) => / expected | missing$/.test(line)),
+      lines,
+    );
+    assert.equal(sleptMs, lines.length === 1 ? 30_000 : 0);
+  });
+
+test('--for takes a duration', () => {
+  const read = (...args: readonly string[]) => readDuration(parseCommandLine(args, { for: 'value' }).others);
+  assert.deepEqual([read(), read('--for=30s'), read('--for', '2m')], [undefined, 30_000, 120_000]);
+  for (const text of ['30', '0s', 'soon'])
+    assert.throws(() => read(`--for=${text}`), {
+      message: new RegExp(`--for: expected a duration.*${text}`, 'i'),
+    });
+});
