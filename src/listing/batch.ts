@@ -36,12 +36,10 @@ export class Batch {
     };
   }
 
-  /** Starts a batch. */
   begin(): void {
     this.#number += 1;
   }
 
-  /** Returns the ids of a label of the records of a kind. */
   labelsOf(kind: RecordKind, source: AnyLabelSource): BatchValues {
     const bound = this.#derived.get(kind) ?? new Map<AnyLabelSource, BatchValues>();
     this.#derived.set(kind, bound);

@@ -3,10 +3,8 @@ import type { RecordKind } from './task-list.ts';
 
 /** Part of the help of several families, which the reference states once. */
 export const HLS_NOTE = 'HLS (m3u8) is not metered by the service and is always 0.';
-/** As {@link HLS_NOTE}. */
 export const IN_LAST_LISTING = 'in the last listing';
 
-/** A metric that is a column of the rows of its label group. */
 interface TableFamily {
   readonly type: 'gauge' | 'counter' | 'info';
   readonly name: string;

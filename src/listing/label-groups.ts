@@ -332,7 +332,6 @@ type FamilyOfType<G extends LabelGroupName, Type> = {
 /** Families of a type, those of single tasks aside. */
 export type TableGaugeKey = FamilyOfType<Exclude<LabelGroupName, TaskGroupName>, 'gauge'>;
 export type TableCounterKey = FamilyOfType<Exclude<LabelGroupName, TaskGroupName>, 'counter'>;
-/** All families of the table. */
 export type TableFamilyKey = FamilyOf<LabelGroupName>;
 
 /** A label group for loops, which do not know which one it is. */

@@ -27,7 +27,6 @@ const CONNECTION_THRESHOLDS = [1, 10, 100, 1000, 10_000];
 
 type Tables = { readonly [G in RecordGroupName]: RowTable<FamilyOf<G>> };
 
-/** Where the records of a task begin in the batch. */
 interface Position {
   readonly task: number;
   readonly input: number;
@@ -48,7 +47,6 @@ export class ListingSums {
   readonly #readings: TaskReadings;
   readonly #foreign = { user: 0, task: 0 };
   readonly #surplus = { input: 0, output: 0, stream: 0 };
-  /** Tasks with at least as many connections, by threshold. */
   readonly #audience = CONNECTION_THRESHOLDS.map(() => 0);
 
   constructor(
@@ -86,7 +84,6 @@ export class ListingSums {
     this.#audience.fill(0);
   }
 
-  /** Releases the tasks of the last listing. */
   release(): void {
     this.#readings.release();
   }
@@ -185,7 +182,6 @@ export class ListingSums {
     return sortParts(readings);
   }
 
-  /** Adds the tasks of a range of the batch, and what is in them. */
   #addRange(first: Position, end: Position): void {
     if (first.task === end.task) return;
     const { ends } = this.#batch.columns.output.streams;
@@ -218,7 +214,6 @@ export class ListingSums {
     this.taskCount += end.task - first.task;
   }
 
-  /** Counts a task by the connections of its outputs. */
   #countAudience(firstOutput: number, outputsEnd: number): void {
     const { http_connections_num } = this.#batch.columns.output;
     let connections = 0;

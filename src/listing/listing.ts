@@ -20,16 +20,13 @@ export interface PartReading {
   readonly identity: number;
   /** `undefined` if the field is missing or invalid. */
   readonly bytes: number | undefined;
-  /** The connections of an output. */
   readonly connections?: number;
 }
 
 /** An output of a task in one listing. Its labels are those of its rows, so they may be folded. */
 export interface OutputReading extends PartReading {
   readonly connections: number;
-  /** Its row of the label group `outputs`. */
   readonly outputRow: number;
-  /** Its row of the label group `renditions`. */
   readonly renditionRow: number;
 }
 
@@ -49,7 +46,6 @@ export interface TaskReading {
   readonly protocol: string | undefined;
   /** By identity, then by bytes, the largest first. */
   readonly outputs: readonly OutputReading[];
-  /** Connections of all outputs. */
   readonly connections: number;
 }
 

@@ -17,7 +17,6 @@ export interface ReaderKeys {
   readonly rows: RowTableKey;
 }
 
-/** What is read of a listing so far. */
 interface ReadingProgress {
   /** The body's `ret`; undefined until it is read. */
   readonly ret: number | undefined;
@@ -73,7 +72,6 @@ export class ListingReader implements Disposable {
     return listing;
   }
 
-  /** Returns the instance to the pool. */
   [Symbol.dispose](): void {
     if (this.#instance !== undefined) this.#pool.release(this.#instance);
     this.#instance = undefined;
@@ -165,7 +163,6 @@ export class ReaderPool {
     this.#keys = keys;
   }
 
-  /** Number of free instances. */
   get freeCount(): number {
     return this.#free.length;
   }

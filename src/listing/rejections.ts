@@ -18,7 +18,6 @@ export class Rejections {
   readonly #reader: ColumnReader;
   readonly #table: TaskListTable;
   #records = new TextRows('invalidRecords');
-  /** The first rejected entries in the order of the listing. */
   #first: Entry[] = [];
 
   constructor(reader: ColumnReader, table: TaskListTable) {

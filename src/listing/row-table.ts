@@ -15,7 +15,6 @@ export type BatchValues = () => Uint32Array;
 /** Random bits: without them, no colliding label sets can be computed. */
 export type RowTableKey = readonly [first: number, second: number, third: number];
 
-/** Adds to a number of a row. */
 export function addAt(column: Float64Array, row: number | undefined, amount: number): void {
   if (row !== undefined) column[row] = (column[row] ?? 0) + amount;
 }
@@ -39,7 +38,6 @@ export class RowTable<Family extends string = string> {
   readonly #firstKey: number;
   readonly #secondKey: number;
   readonly #thirdKey: number;
-  /** Label ids of the records of the batch. */
   #a: Uint32Array = new Uint32Array(0);
   #b = this.#a;
   #c = this.#a;
@@ -81,7 +79,6 @@ export class RowTable<Family extends string = string> {
     this.#otherRow = 0;
   }
 
-  /** Takes the labels of a batch of so many records. */
   beginBatch(records: number): void {
     if (this.found.length < records) {
       this.found = new Int32Array(2 * records);
@@ -93,7 +90,6 @@ export class RowTable<Family extends string = string> {
     this.#c = c?.() ?? this.#zeros;
   }
 
-  /** Finds the rows of the records of the batch from `first` to `end`. */
   findAll(first: number, end: number): void {
     const { found } = this;
     const [a, b, c] = [this.#a, this.#b, this.#c];
@@ -102,7 +98,6 @@ export class RowTable<Family extends string = string> {
     else for (let at = first; at < end; at += 1) found[at] = this.find(a[at] ?? 0, b[at] ?? 0, c[at] ?? 0);
   }
 
-  /** Adds 1 to the rows of the records of the batch from `first` to `end`. */
   countAll(first: number, end: number, family: Family): void {
     const [a, b, c] = [this.#a, this.#b, this.#c];
     const hasOneLabel = this.#labels.length === 1;
@@ -139,7 +134,6 @@ export class RowTable<Family extends string = string> {
     return row > 0 ? row - 1 : this.#findNew(a);
   }
 
-  /** Label id number `place` of a row. */
   labelAt(row: number, place: number): number {
     return this.#ids[row * MAX_LABELS + place] ?? 0;
   }

@@ -23,7 +23,6 @@ export interface OpenRows<Family extends string = string> {
   readonly columns: Readonly<Record<Family, number[]>>;
 }
 
-/** The rows of some label groups. */
 export type RowsOf<G extends LabelGroupName> = { readonly [Name in G]: Rows<FamilyOf<Name>> };
 export type OpenRowsOf<G extends LabelGroupName> = { readonly [Name in G]: OpenRows<FamilyOf<Name>> };
 
@@ -33,7 +32,6 @@ export function addTo(column: number[], row: number, amount: number): void {
   column[row] = Number.isNaN(before) ? amount : before + amount;
 }
 
-/** The total of a column. */
 export function sumColumn(column: readonly number[]): number {
   return column.reduce((sum, value) => (Number.isNaN(value) ? sum : sum + value), 0);
 }
@@ -84,13 +82,11 @@ export class TextRows<G extends LabelGroupName> implements OpenRows<FamilyOf<G>>
     addTo(this.columns[family], row, amount);
   }
 
-  /** Adds to a number of a label set. */
   count(family: FamilyOf<G>, amount: number, ...labels: LabelSet): void {
     this.add(this.find(...labels), family, amount);
   }
 }
 
-/** Builds an object with the given keys. */
 export function recordOf<K extends string, T>(keys: readonly K[], make: (key: K) => T): Record<K, T> {
   const record: Partial<Record<K, T>> = {};
   for (const key of keys) record[key] = make(key);

@@ -34,10 +34,7 @@ export const RECORD_KINDS = [
   'stream',
 ] as const satisfies readonly RecordKind[];
 
-/**
- * The fields of a `task_list` response, in the order in which the service writes them. `nameField` holds
- * the names of tasks; without it, no name leaves the reader.
- */
+/** The fields of a `task_list` response, in the order of the service; `nameField` holds the names of tasks. */
 export function createTaskListTable(limits: ListLimits, nameField?: TaskNameField) {
   const name = (own: TaskNameField, otherwise: Field<undefined>): Field<TextColumn | undefined> =>
     nameField === own ? text : otherwise;
@@ -113,7 +110,6 @@ export type Inputs = ColumnsOf<TaskListTable['input']>;
 export type Outputs = ColumnsOf<TaskListTable['output']>;
 type Streams = ColumnsOf<TaskListTable['stream']>;
 
-/** The columns of each kind of record. */
 export interface ColumnsByRecord extends Record<RecordKind, unknown> {
   readonly user: Users;
   readonly task: Tasks;

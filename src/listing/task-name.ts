@@ -16,7 +16,6 @@ export function isTaskNameSource(text: string): text is TaskNameSource {
   return FIELD_SOURCES.some((source) => source === text) || KEY_SOURCE.test(text);
 }
 
-/** The field of a source. */
 export function getTaskNameField(source: TaskNameSource): TaskNameField {
   if (source === 'output.file_name') return 'file_name';
   if (source === 'output.relative_dir') return 'relative_dir';

@@ -57,7 +57,6 @@ export class TaskReadings {
     this.#outputs = reader.columnsOf(table.output);
   }
 
-  /** Starts a listing. */
   begin({ taskName, expectation }: NamesToRead, reservations: AccountReservations | undefined): void {
     this.#nameSource = taskName;
     this.#expectedNames = new Set(expectation?.names);
@@ -65,7 +64,6 @@ export class TaskReadings {
     Object.assign(this.surplus, { task: 0, account: 0 });
   }
 
-  /** Releases the tasks of the last listing. */
   release(): void {
     this.#reservations?.release(this.#accounts);
     this.#reservations = undefined;
@@ -115,7 +113,6 @@ export class TaskReadings {
     return true;
   }
 
-  /** The first entry of a task. */
   find(id: string): TaskReading | undefined {
     return this.#tasksById.get(id);
   }
@@ -134,7 +131,6 @@ export class TaskReadings {
     else others.push(duplicate);
   }
 
-  /** The tasks, each once, by id. */
   finish(): ReadonlyMap<string, TaskReading> {
     for (const [first, others] of this.#duplicates)
       this.#tasksById.set(first.id, mergeEntries([first, ...others], first));
@@ -221,7 +217,6 @@ function readInputs({ identity, input_bytes }: Inputs, first: number, end: numbe
   return sortParts(parts);
 }
 
-/** Reads an output whose connections and rows of sums are known. */
 export function readOutput(
   { identity, http_output_bytes }: Outputs,
   row: number,
@@ -272,7 +267,6 @@ function mergeParts<Part extends PartReading>(entries: readonly (readonly Part[]
   return [...merged.values()].toSorted(compareParts);
 }
 
-/** The larger of two values, of which each may be missing. */
 function pickLarger(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }

@@ -11,7 +11,6 @@ export interface Database {
   createBatch(): WriteBatch;
   /** Rejects if its files were removed or replaced. A batch does so, too. */
   checkFiles(): Promise<void>;
-  /** The size of its files, in bytes. */
   measureBytes(): Promise<number>;
   close(): Promise<void>;
 }

@@ -23,7 +23,6 @@ const LOCK_TIMEOUT_MS = 5000;
 const LOCK_RETRY_MS = 250;
 
 export interface OpenDatabaseOptions {
-  /** The folder of `state.path`. */
   readonly path: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,7 +30,6 @@ export interface OpenDatabaseOptions {
   readonly open?: ((folder: string) => Promise<Database>) | undefined;
 }
 
-/** Reads what a database holds. */
 type Restore = (database: Database) => Promise<void>;
 
 /**
@@ -117,7 +115,6 @@ const REMEDIES: Readonly<Record<DatabaseErrorCode, string>> = {
   failing: 'check the space on its disk and the log of the system',
 };
 
-/** The error with a message for the operator. */
 function describeOpenError(path: string, error: DatabaseError): DatabaseError {
   const { code, message } = error;
   const expectation = 'expected a folder that this process can read, write and lock';

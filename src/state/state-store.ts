@@ -34,7 +34,6 @@ export interface ConfiguredCodes {
   readonly codesOnOtherShards: ReadonlySet<string>;
 }
 
-/** What the metrics tell about the state. */
 export interface StateStatistics {
   writeErrors: number;
   /** Listings that were published before they were written. */
@@ -93,10 +92,7 @@ export class StateStore implements AsyncDisposable {
     this.#complete = new Set(tallies.keys());
   }
 
-  /**
-   * Opens the database and restores the tallies of the configured service codes. Rejects with a message for
-   * the operator if it cannot be used.
-   */
+  /** Restores the tallies of the configured codes. Rejects with a message for the operator. */
   static async open(options: OpenDatabaseOptions, codes: ConfiguredCodes): Promise<StateStore> {
     let tallies: ReadonlyMap<string, Tally> = new Map();
     const database = await openDatabase(options, async (opened) => {
@@ -110,10 +106,7 @@ export class StateStore implements AsyncDisposable {
     return this.#failure.promise;
   }
 
-  /**
-   * Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it.
-   * Takes records that are not written from memory.
-   */
+  /** The tally of a code that is added, from memory if it is not written; `undefined` without state. */
   async restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined> {
     const unwritten = this.#unwritten.get(serviceCode);
     if (unwritten !== undefined)
@@ -134,10 +127,7 @@ export class StateStore implements AsyncDisposable {
     return undefined;
   }
 
-  /**
-   * Writes the records of a tally after a commit. Resolves when the listing can be published: when it is
-   * written, or after 100 ms.
-   */
+  /** Resolves when the listing can be published: when its records are written, or after 100 ms. */
   async write(serviceCode: string, records: TallyRecords): Promise<void> {
     const isFirst = !this.#queue.has(serviceCode);
     const changes = isFirst && this.#complete.has(serviceCode) ? [...records.listChanges()] : undefined;
@@ -239,7 +229,6 @@ export class StateStore implements AsyncDisposable {
     this.#writeError = err;
   }
 
-  /** Resolves to false after the time. */
   async #waitBriefly(timeoutMs: number, done: Promise<boolean>): Promise<boolean> {
     using timeout = linkAbort(undefined);
     const late = this.#options.clock.sleep(timeoutMs, timeout.signal).then(

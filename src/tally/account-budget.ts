@@ -9,25 +9,21 @@ import { MAX_ACCOUNTS } from '../runtime/limits.ts';
 export class AccountBudget {
   readonly maxAccounts: number;
   readonly #shares = new Set<AccountShare>();
-  /** The accounts of all shares. */
   #total = 0;
 
   constructor(maxAccounts: number = MAX_ACCOUNTS) {
     this.maxAccounts = maxAccounts;
   }
 
-  /** Adds the accounts of a service code that is polled. */
   add(share: AccountShare): void {
     this.#shares.add(share);
     this.#total += share.size;
   }
 
-  /** Returns the accounts of a service code that is no longer polled. */
   remove(share: AccountShare): void {
     if (this.#shares.delete(share)) this.#total -= share.size;
   }
 
-  /** The accounts of all service codes that are polled. */
   get counts(): Readonly<Record<'live' | 'departed', number>> {
     const counts = { live: 0, departed: 0 };
     for (const { live, departed } of this.#shares) {
@@ -98,7 +94,6 @@ export class AccountShare implements AccountReservations {
     return this.#departed + Math.max(this.#live, this.#reserved);
   }
 
-  /** Whether there is room for more live accounts. */
   hasRoom({ live }: { readonly live: number }): boolean {
     return this.#hasRoomFor(Math.max(this.#live + live, this.#reserved));
   }

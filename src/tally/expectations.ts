@@ -178,10 +178,7 @@ function toCondition(
   return hasInput ? 'up' : 'without_input';
 }
 
-/**
- * The expected names with the tasks of the last good listing. A name that is in no listing yet, or of which
- * none is recent, is unknown.
- */
+/** The expected names with the tasks of the last good listing; without a recent one, a name is unknown. */
 export function listExpectedTasks(
   expectation: Expectation | undefined,
   recent: readonly ExpectedTask[] | undefined,

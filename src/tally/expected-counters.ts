@@ -13,7 +13,6 @@ const MAX_FORMATS = 8;
 
 const FORMAT = placeOf('outputs', 'format');
 
-/** What the tasks of a name have added, and what they are in the last listing. */
 interface NameCounters {
   /** `undefined` before the first valid input bytes. */
   inputBytes: number | undefined;
@@ -29,7 +28,6 @@ interface FormatCounters {
   seenMs: number;
 }
 
-/** The counters of a name as they are persisted. */
 export interface PersistedCounters {
   readonly name: string;
   readonly removedMs?: number | undefined;
@@ -89,7 +87,6 @@ export class ExpectedCounters {
     if (counters !== undefined) counters.waiting = (counters.waiting ?? 0) + count;
   }
 
-  /** What has been counted of a name. */
   get(name: string): Pick<NameCounters, 'inputBytes' | 'waiting'> | undefined {
     return this.#counters.get(name);
   }
@@ -132,7 +129,6 @@ export class ExpectedCounters {
     }
   }
 
-  /** The counters of a name, if it is expected. */
   #find(name: string | undefined): NameCounters | undefined {
     if (name === undefined || !this.#expected.has(name)) return undefined;
     const found = this.#counters.get(name);

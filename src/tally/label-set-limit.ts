@@ -45,7 +45,6 @@ export class LabelSetLimit {
     this.#addRow(internLabels(labels), seen);
   }
 
-  /** Returns the row of each label set of a listing. */
   assign(labelSets: readonly LabelSet[], at: Instant): readonly number[] {
     for (const labels of labelSets) {
       const row = this.#rows.get(labels);

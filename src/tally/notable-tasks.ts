@@ -39,7 +39,6 @@ export class LargestTasks<Task> {
   }
 }
 
-/** Names tasks of a listing. */
 export function nameNotableTasks(
   tasks: ReadonlyMap<string, TaskReading>,
   {

@@ -35,12 +35,10 @@ export class SlotTable<Item extends { readonly key: string }> {
     this.#lastSeen.set(key, seen);
   }
 
-  /** Whether an item has a slot. */
   has(key: string): boolean {
     return this.#lastSeen.has(key);
   }
 
-  /** Assigns slots to the items of a listing. */
   assign(items: readonly Item[], at: Instant): void {
     const candidates = items.filter(({ key }) => !this.#lastSeen.has(key));
     for (const { key } of items) if (this.#lastSeen.has(key)) this.#lastSeen.set(key, at);

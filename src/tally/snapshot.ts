@@ -12,7 +12,6 @@ import type { ExpectedTask } from './expectations.ts';
 import type { Instant } from './instant.ts';
 import type { NotableTasks } from './notable-tasks.ts';
 
-/** What a tally has counted, in this process or in an earlier one. */
 export interface Counts {
   /** Those of tasks are present only if per-task families are on. */
   readonly rows: RowsOf<LimitedGroupName | ExpectedGroupName> & Partial<RowsOf<TaskGroupName>>;

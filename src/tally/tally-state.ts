@@ -94,7 +94,6 @@ const taskSchema = z.tuple([
 /** A record of a tally: its key, without the service code, and its value; `undefined` deletes it. */
 export type StateChange = readonly [key: string, value: string | undefined];
 
-/** A record that is persisted. */
 export type StateRecord = readonly [key: string, value: string];
 
 /** Sorts before those of the tasks. */
@@ -210,10 +209,7 @@ export function readCodeEntry([first]: readonly StateRecord[]): CodeEntry | unde
   return first?.[0] === CODE_KEY ? parseRecord(codeSchema, first[1]) : undefined;
 }
 
-/**
- * Restores the state of a tally from all of its records, that of the code first. Returns false, and changes
- * nothing, if some are missing or invalid.
- */
+/** Takes all records, that of the code first. Returns false, changing nothing, if any is missing or invalid. */
 export function restoreRecords(tally: TallyParts, records: readonly StateRecord[], now: Instant): boolean {
   const code = readCodeEntry(records);
   if (code?.taskCount !== records.length - 1) return false;

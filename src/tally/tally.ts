@@ -43,17 +43,13 @@ export interface TallyOptions extends Omit<
   readonly maxLabelSets: number;
   /** In bytes per second. Default: 100 Mbit/s. */
   readonly maxStreamRate?: number;
-  /** Whether per-task families are exposed. */
   readonly perTask: boolean;
-  /** Maximum number of tasks in per-task families. */
   readonly maxTasks: number;
   /** Shared by all service codes, each added while it is polled. Default: one for this tally alone. */
   readonly accountBudget?: AccountBudget;
 }
 
-/** What a commit makes. */
 interface CommitResult {
-  /** Everything that is exposed from now on. */
   readonly snapshot: Snapshot;
   readonly problems: ListingProblems;
   readonly records: TallyRecords;
@@ -108,7 +104,6 @@ export class Tally {
     this.#expectedTasks.expectation = expectation;
   }
 
-  /** The accounts of the service code. */
   get accountShare(): AccountShare {
     return this.#ledger.accountShare;
   }
@@ -126,7 +121,6 @@ export class Tally {
     return restoreRecords(this.#parts, records, now);
   }
 
-  /** Takes a good listing, once. */
   commit(listing: Listing, at: Instant): CommitResult {
     const time = this.#toTimeline(at);
     // Each label group has its own rows.

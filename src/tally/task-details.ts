@@ -24,9 +24,7 @@ export type PersistedTaskDetail = readonly [
 interface TaskDetail {
   readonly id: string;
   inputTotal: number;
-  /** By format. */
   readonly outputTotals: Map<string, number>;
-  /** The task in this listing. */
   reading: TaskReading | undefined;
 }
 
@@ -41,10 +39,7 @@ interface TaskItem {
   readonly reading: TaskReading;
 }
 
-/**
- * The families per task, for a limited number of tasks: those with the most connections, then those with
- * the highest input.
- */
+/** The families per task, of those with the most connections, then those with the highest input. */
 export class TaskDetails {
   readonly #maxTasks: number;
   readonly #slots: SlotTable<TaskItem>;
@@ -53,7 +48,6 @@ export class TaskDetails {
   readonly #details = new Map<string, TaskDetail>();
   /** The labels of outputs in the last listing, by row. */
   #outputLabels: readonly LabelSet[] = [];
-  /** Tasks of the last listing that are not exposed. */
   omittedCount = 0;
 
   constructor(maxTasks: number) {
@@ -105,7 +99,6 @@ export class TaskDetails {
     for (const [format, total] of outputs) detail.outputTotals.set(format, total);
   }
 
-  /** Adds what a task gained. */
   addInput(task: TaskReading, bytes: number): void {
     const detail = this.#details.get(task.id);
     if (detail !== undefined) detail.inputTotal += bytes;

@@ -267,8 +267,5 @@ const PROCESS_FAMILIES = define([], {
   },
 });
 
-/**
- * All metric families, in the order of the exposition. The exposition, `docs/metrics.md` and the tests of
- * alerting rules and dashboards read them from here.
- */
+/** All metric families, in the order of the exposition. */
 export const CATALOGUE = { ...CODE_FAMILIES, ...PROCESS_FAMILIES };

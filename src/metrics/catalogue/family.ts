@@ -34,7 +34,6 @@ export function columnByLabel(entries: readonly (readonly [label: string, number
   return { labelSets: entries.map(([label]) => [label]), numbers: entries.map(([, number]) => number) };
 }
 
-/** Sample of a histogram. */
 export interface HistogramSample {
   readonly labels: LabelSet;
   /** Cumulative counts: one for each bound of the spec, then one for `+Inf`. */
@@ -44,10 +43,7 @@ export interface HistogramSample {
 
 export type Samples = Column | readonly HistogramSample[];
 
-/**
- * Labels that the configuration adds to every series of a service code, name to value, in order of
- * exposition. Immutable: a change creates a new object.
- */
+/** Labels that the configuration adds to every series of a service code. A change creates a new object. */
 export type StaticLabels = Readonly<Record<string, string>>;
 
 export const NO_STATIC_LABELS: StaticLabels = Object.freeze({});

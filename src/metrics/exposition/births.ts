@@ -29,9 +29,7 @@ type LabelSetsByGroup = readonly (readonly LabelSet[] | undefined)[];
 interface Answered {
   /** When the latest of their listings was taken, in monotonic milliseconds. */
   readonly atMs: number;
-  /** Those of that listing. */
   readonly labelSets: LabelSetsByGroup;
-  /** Number of reasons of skipped polls. */
   readonly skipReasons: number;
 }
 
@@ -69,7 +67,6 @@ export class Births {
     return newborn;
   }
 
-  /** Records that a scrape has been answered with these service codes. */
   recordAnswer(codes: readonly ExposedCode[]): void {
     for (const { state, isStale, skippedPolls } of codes) {
       const { history, snapshot } = state;

@@ -1,6 +1,5 @@
 import { NO_STATIC_LABELS, type Family, type StaticLabels } from '../catalogue/family.ts';
 
-/** A service code and its static labels. */
 export interface LabelledCode {
   readonly serviceCode: string;
   readonly labels: StaticLabels;
@@ -14,10 +13,7 @@ export class CodeLabels {
     return this.#byCode.get(serviceCode) ?? NO_STATIC_LABELS;
   }
 
-  /**
-   * Sets the labels of some codes and returns the codes whose labels changed. Unchanged labels stay the same
-   * object, so that the render cache hits.
-   */
+  /** Returns the codes whose labels changed. Unchanged labels stay one object: rendered lines stay valid. */
   update(codes: Iterable<LabelledCode>): readonly string[] {
     const relabelled: string[] = [];
     for (const { serviceCode, labels } of codes) {
@@ -28,7 +24,6 @@ export class CodeLabels {
     return relabelled;
   }
 
-  /** Removes the labels of all codes except these. */
   retainOnly(codes: Iterable<LabelledCode>): void {
     const kept = new Set(Array.from(codes, ({ serviceCode }) => serviceCode));
     for (const serviceCode of this.#byCode.keys()) {

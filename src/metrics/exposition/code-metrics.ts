@@ -50,7 +50,6 @@ export class CodeMetrics implements RequestObserver {
     return this.#metrics.families;
   }
 
-  /** Skipped polls by reason. */
   get skippedPolls(): Column {
     return this.#metrics.get(CATALOGUE.pollsSkipped);
   }

@@ -62,7 +62,6 @@ export class ExporterMetrics implements Disposable {
   readonly #clock: Clock;
   readonly #labels: CodeLabels;
   readonly #defaultMetrics = new DefaultMetrics();
-  /** Metrics of the web server. */
   readonly web = createWebMetrics();
   readonly #codeMetrics = new Map<string, CodeMetrics>();
   readonly #pollDurations = new Histogram(CATALOGUE.pollDuration.buckets);
@@ -129,7 +128,6 @@ export class ExporterMetrics implements Disposable {
     ];
   }
 
-  /** The skipped polls of a service code by reason. */
   getSkippedPolls(serviceCode: string): Column {
     return this.#codeMetrics.get(serviceCode)?.skippedPolls ?? NO_NUMBERS;
   }
@@ -186,7 +184,6 @@ export class ExporterMetrics implements Disposable {
   }
 }
 
-/** Creates a family without labels. */
 function createFamily(spec: FamilySpec, value: number | undefined): Family {
   return { spec, samples: columnOf(value) };
 }

@@ -49,7 +49,6 @@ function toMetadataName(spec: FamilySpec, format: ExpositionFormat): string {
   return spec.name;
 }
 
-/** Renders the lines before the samples of a family. */
 export function renderMetadata(spec: FamilySpec, format: ExpositionFormat): string {
   const name = toMetadataName(spec, format);
   if (format === 'text') {

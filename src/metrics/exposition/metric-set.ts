@@ -1,10 +1,7 @@
 import { internLabels, type LabelSet } from '../../listing/label-values.ts';
 import { NO_NUMBERS, type Column, type Family, type FamilySpec } from '../catalogue/family.ts';
 
-/**
- * Gauges, counters and infos of the exporter, without the promises and label hashes of prom-client. A label
- * set exists from its first value on, and keeps its place.
- */
+/** Gauges, counters and infos of the exporter. A label set exists from its first value, and keeps its place. */
 export class MetricSet {
   /** Columns are replaced, not changed: a scrape renders only those that are new. */
   readonly #columns: Map<FamilySpec, Column>;

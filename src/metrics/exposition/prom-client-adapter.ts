@@ -20,10 +20,7 @@ interface RegistryValue {
 
 type RegistryLabels = Readonly<Record<string, string | number | undefined>>;
 
-/**
- * How often the delay of the event loop is measured. prom-client's default, every 10 ms, takes almost a
- * hundredth of a core in an idle process.
- */
+/** prom-client measures the event loop every 10 ms, which takes almost a hundredth of a core when idle. */
 const EVENT_LOOP_PRECISION_MS = 100;
 
 /** Percentiles and the like of measured intervals: each is the precision longer than the delay. */
@@ -55,10 +52,7 @@ export class DefaultMetrics implements Disposable {
   }
 }
 
-/**
- * Converts a default metric to a family. Returns `undefined` if its name ends in `_total` although it is no
- * counter: promtool rejects that.
- */
+/** `undefined` if the name ends in `_total` although the metric is no counter: promtool rejects that. */
 export function toDefaultFamily({ name, help, values, ...metric }: RegistryMetric): Family | undefined {
   const type = name.endsWith('_info') ? 'info' : parseFamilyType(metric.type);
   if (type !== 'counter' && name.endsWith('_total')) return undefined;

@@ -21,7 +21,6 @@ interface Streak {
   readonly firstBytes: number;
   readonly lastBytes: number;
   readonly lastMs: number;
-  /** Number of listings. */
   readonly length: number;
   /** The highest rate between two of its values. */
   readonly fastestRate: number;
@@ -56,11 +55,9 @@ export interface CommitTimes {
 export interface Findings extends CommitTimes {
   readonly direction: keyof typeof LINK_RATES;
   readonly linkRate: number;
-  /** Accounts that began again. */
   resetCount: number;
   /** Values that wait or that no stream can have carried, except those far below their base. */
   implausibleCount: number;
-  /** Values that wait. */
   waitingCount: number;
   /** Values above the last listed one of their account, accepted or not. */
   growingCount: number;
@@ -88,7 +85,6 @@ export function measureAgeMs(sinceMs: number, times: CommitTimes): number {
   return Math.max(times.pollIntervalMs, times.nowMs - sinceMs + gapMs);
 }
 
-/** The bytes that a rate carries in a time. */
 export function computeCarriedBytes(rate: number, durationMs: number): number {
   return (rate * durationMs) / 1000;
 }
@@ -104,7 +100,6 @@ export function isGrowth(account: Account, bytes: number, streamRate: number, ti
   );
 }
 
-/** Opens an account with its first value, if it has one. */
 export function openAccount(bytes: number | undefined, times: CommitTimes): Account {
   return {
     baseBytes: bytes ?? NO_VALUE,
@@ -142,7 +137,6 @@ export function judge(account: Account, bytes: number, streamRate: number, findi
   return wait(account, bytes, streamRate, findings);
 }
 
-/** Makes a value the base. */
 function accept(account: Account, bytes: number, gainedBytes: number, { nowMs }: Findings): number {
   account.baseBytes = bytes;
   account.acceptedMs = nowMs;

@@ -18,7 +18,6 @@ export class DepartedAccounts {
     this.share = new AccountShare(budget, () => this.#evictFirst());
   }
 
-  /** The tasks that left, the first to leave first. */
   get tasks(): Iterable<TaskAccount> {
     return this.#tasks;
   }
@@ -43,14 +42,12 @@ export class DepartedAccounts {
     this.share.add({ live: -count, departed: count });
   }
 
-  /** Removes the account of a task that is back. */
   takeBack(account: TaskAccount): void {
     const count = countAccounts(account);
     this.#tasks.delete(account);
     this.share.add({ live: count, departed: -count });
   }
 
-  /** The accounts of tasks that were last seen by then. */
   *listExpired(forgetBeforeMs: number): Generator<TaskAccount, void> {
     for (const account of this.#tasks) {
       if (account.lastSeen.monotonicMs > forgetBeforeMs) return;

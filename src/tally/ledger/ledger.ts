@@ -31,7 +31,6 @@ export interface LedgerOptions {
   readonly maxStreamRate: number;
   /** How long the input or the progress of a task is unchanged before the task is stalled. */
   readonly stallAfterMs: number;
-  /** Time between two polls. */
   readonly pollIntervalMs: number;
   readonly details: TaskDetails | undefined;
   readonly expectedCounters: ExpectedCounters;
@@ -39,7 +38,6 @@ export interface LedgerOptions {
   readonly accountBudget: AccountBudget;
 }
 
-/** Progress of a ledger. */
 export interface LedgerProgress {
   /** Number of good listings, the baseline included. */
   readonly listings: number;
@@ -58,7 +56,6 @@ interface ListingToCommit {
   readonly expectedNames: readonly string[];
 }
 
-/** A commit under way. */
 interface Commit extends ListingToCommit {
   readonly at: Instant;
   readonly isBaseline: boolean;
@@ -69,7 +66,6 @@ interface Commit extends ListingToCommit {
   readonly outputFindings: Findings;
 }
 
-/** A task of the listing under way and its account. */
 interface TaskUpdate extends InputUpdate {
   readonly commit: Commit;
   readonly outputs: PartsUpdate;
@@ -169,7 +165,6 @@ export class Ledger {
     return { listings: this.#listingCount, last: this.#lastCommit };
   }
 
-  /** Number of all accounts of tasks. */
   get accountCount(): number {
     return this.#accounts.size;
   }
@@ -186,10 +181,7 @@ export class Ledger {
     for (const account of this.#left) if (this.getTask(account.id) === account) yield account;
   }
 
-  /**
-   * Ids of tasks of which the last commit, or an eviction after the one before, has removed the account. The commit may
-   * have added another.
-   */
+  /** Tasks that lost their account since the commit before the last; the last may have added another. */
   get removedTasks(): readonly string[] {
     return this.#removedByCommit;
   }
@@ -209,7 +201,6 @@ export class Ledger {
     else this.#departed.add(account);
   }
 
-  /** Adds what was counted. */
   #addFindings({ rows: { directions, evictions }, inputFindings, outputFindings }: Commit): void {
     for (const { direction, resetCount, implausibleCount } of [inputFindings, outputFindings]) {
       directions.count('byteCountResets', resetCount, direction);
@@ -259,7 +250,6 @@ export class Ledger {
     account.vsId = vsId;
   }
 
-  /** Judges the input of a task; returns whether it flows. */
   #commitInput(update: TaskUpdate): boolean {
     const { account, reading, server } = update;
     const { inputFindings, rows } = update.commit;

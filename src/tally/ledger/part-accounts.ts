@@ -17,7 +17,6 @@ import {
  * readings, which takes a fifth of the memory of objects.
  */
 
-/** The account of a part. */
 export interface PartAccount extends Account {
   readonly identity: number;
   /** The connections of an output in the last listing. */
@@ -29,12 +28,10 @@ export interface PartAccount extends Account {
 /** The accounts of the inputs or of the outputs of a task: numbers in the usual case. */
 export type PartAccounts = number[] | PartAccount[];
 
-/** What a commit knows of the parts of a task. */
 export interface PartsUpdate {
   readonly findings: Findings;
   /** Of an input, or of one connection of an output. */
   readonly streamRate: number;
-  /** When the task was listed before. */
   readonly lastSeenMs: number;
   /** Departed parts that were last listed by then are forgotten. */
   readonly forgetBeforeMs: number;
@@ -86,7 +83,6 @@ export function updateParts<Reading extends PartReading>(
   return packParts([...present, ...departed], findings.nowMs);
 }
 
-/** Opens the accounts of parts whose values add nothing. */
 export function openParts(readings: readonly PartReading[], findings: Findings): PartAccounts {
   const parts = readings.map((reading) => openPart(reading, findings));
   return packParts(parts, findings.nowMs);
@@ -133,7 +129,6 @@ function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
   return numbers.slice();
 }
 
-/** What the bases of accounts show. */
 export function sumBases(parts: readonly PartAccount[]): number {
   return parts.reduce((sum, { baseBytes }) => sum + Math.max(0, baseBytes), 0);
 }
@@ -177,7 +172,6 @@ function haveAllGrown(parts: number[], readings: readonly PartReading[], update:
   return true;
 }
 
-/** Accepts values that all grew by rule 1. */
 function growAll<Reading extends PartReading>(
   parts: number[],
   readings: readonly Reading[],

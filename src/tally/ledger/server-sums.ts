@@ -5,12 +5,10 @@ import { LargestTasks } from '../notable-tasks.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 import type { InputUpdate } from './task-input.ts';
 
-/** The rows of one listing to which the ledger adds. */
 export type LedgerRows = { readonly [G in CountedGroupName]: TextRows<G> };
 
 /** The row of one server in one commit, found once instead of once per task. */
 export class ServerSum {
-  /** When the oldest of its tasks was first seen. */
   oldest: Instant | undefined;
   readonly #rows: LedgerRows['accounts'];
   readonly #row: number;
@@ -29,7 +27,6 @@ export class ServerSum {
   }
 }
 
-/** The sums of all servers in one commit. */
 export class ServerSums {
   /** The stalled tasks of all servers, by how long they have stalled. */
   readonly longestStalled = new LargestTasks<TaskAccount>();
@@ -50,7 +47,6 @@ export class ServerSums {
     return created;
   }
 
-  /** When the oldest task of each server was first seen. */
   *listOldest(): Generator<readonly [vsId: string, firstSeen: Instant], void> {
     for (const [vsId, { oldest }] of this.#servers) if (oldest !== undefined) yield [vsId, oldest];
   }

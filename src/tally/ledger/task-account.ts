@@ -2,9 +2,7 @@ import type { TaskReading } from '../../listing/listing.ts';
 import type { Instant } from '../instant.ts';
 import { countParts, dropDeparted, listParts, sumBases, type PartAccounts } from './part-accounts.ts';
 
-/** The accounts of a task. */
 export interface TaskAccount {
-  /** Identifies the task. */
   readonly id: string;
   /** The server under which it was last listed. */
   vsId: string;
@@ -18,7 +16,6 @@ export interface TaskAccount {
   /** Input bytes that are counted and that no base shows any more. */
   owedInputBytes: number;
   outputs: PartAccounts;
-  /** A combination of {@link TaskFlag}. */
   flags: number;
 }
 
@@ -37,7 +34,6 @@ export const TaskFlag = {
 
 export type TaskFlag = (typeof TaskFlag)[keyof typeof TaskFlag];
 
-/** All flags together. */
 export const ALL_TASK_FLAGS = Object.values(TaskFlag).reduce((all, flag) => all | flag, 0);
 
 export function hasFlag(account: TaskAccount, flag: TaskFlag): boolean {

@@ -43,7 +43,6 @@ export function updateInput(update: InputUpdate): number | undefined {
   return isFirst || isOwn === wasOwn ? updateInputs(update, reading.inputs) : switchSource(update);
 }
 
-/** Whether a task has received input. */
 export function hasInput({ inputs }: TaskReading): boolean {
   return inputs.some(({ bytes = 0 }) => bytes > 0);
 }
