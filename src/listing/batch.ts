@@ -87,8 +87,10 @@ function createRecordBatch(
     },
     names,
     sizes,
+    // The types of label sources say that the columns exist, and which hold labels.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     labels: (column) => columns[column] as Uint32Array,
+    // As above.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     numbers: (column) => columns[column] as Float64Array,
     bitOf: (column) => bitOf(type, column),

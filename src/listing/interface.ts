@@ -2,15 +2,13 @@ import { z } from 'zod';
 import type { RecordKind } from './task-list.ts';
 
 /*
- * The fields of the `task_list` operation (version `20140928`) that the exporter reads, as in its specification,
- * "Resources and their fields". They are the oracle that the streaming reader is tested against; the exporter itself
- * never parses a listing with them.
+ * The fields of `task_list` (version `20140928`) that the exporter reads ("Resources and their fields"): the
+ * oracle of the streaming reader's tests. The exporter itself reads names for `once --explain` with them.
  */
 
-/** A byte count, connection count or size: an integer from 0 to 2⁵³ − 1, which a double represents exactly. */
+/** A byte count, connection count or size: an integer from 0 to 2⁵³ − 1, which a double can hold. */
 const count = z.int().nonnegative().nullish();
 
-/** An integer of any sign, such as an enumeration. */
 const integer = z.int().nullish();
 
 const text = z.string().nullish();
@@ -26,11 +24,8 @@ const labelOrInteger = z.union([nonEmpty, z.int()]).nullish();
 const unvalidatedList = z.array(z.unknown()).nullish();
 
 /**
- * The fields that the exporter reads, by kind of record, in addition to the `id` of a task. An absent field and `null`
- * are missing; a field that fails its schema counts as missing and is reported as invalid. All other fields may hold any
- * JSON value. The entries of nested lists are read on their own.
- *
- * An entry is rejected only if it is not an object, or is a task without a non-empty `id`.
+ * The fields by kind of record, beside the `id` of a task. An absent field and `null` are missing; one that
+ * fails its schema is invalid and counts as missing. Entries of nested lists are read on their own.
  */
 export const readableFields = {
   user: z.object({
@@ -40,7 +35,7 @@ export const readableFields = {
     device_type: labelOrInteger,
   }),
   task: z.object({
-    /** Progress; always 0 for live tasks. An integer in the specification; the service's own demo page shows fractions. */
+    /** Always 0 for live tasks. An integer in the specification; the service's demo page shows fractions. */
     progress: z.number().nonnegative().nullish(),
     vs_id: label,
     service_code: label,

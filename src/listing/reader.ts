@@ -143,10 +143,7 @@ class ReaderInstance {
   }
 }
 
-/**
- * Memory of the free instances that the pool keeps: about 16 that have read small listings. More exist only while more
- * listings are read at a time, and one with more, which only a giant listing needs, is dropped.
- */
+/** Memory of free instances that are kept: about 16 that read small listings, none that read a giant one. */
 const MAX_FREE_BYTES = 8 * 1024 * 1024;
 
 /** Instances of the engine, for reuse by all service codes: memory is that of the polls under way. */

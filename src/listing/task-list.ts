@@ -34,7 +34,7 @@ export const RECORD_KINDS = [
   'stream',
 ] as const satisfies readonly RecordKind[];
 
-/** The fields of a `task_list` response, in the order of the service; `nameField` holds the names of tasks. */
+/** The fields of a `task_list` response, in its order; `nameField` holds the names of tasks. */
 export function createTaskListTable(limits: ListLimits, nameField?: TaskNameField) {
   const name = (own: TaskNameField, otherwise: Field<undefined>): Field<TextColumn | undefined> =>
     nameField === own ? text : otherwise;

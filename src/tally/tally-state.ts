@@ -104,7 +104,7 @@ export function toTaskKey(id: string): string {
   return `${TASK_KIND}\0${id}`;
 }
 
-/** The parts of a tally that are persisted. Rows of gauges are not, apart from servers: the next listing assigns them. */
+/** What is persisted. Rows of gauges are not, apart from servers: the next listing assigns them. */
 export interface TallyParts {
   readonly ledger: Ledger;
   readonly groups: Readonly<Record<LimitedGroupName, GroupRows>>;
@@ -209,7 +209,7 @@ export function readCodeEntry([first]: readonly StateRecord[]): CodeEntry | unde
   return first?.[0] === CODE_KEY ? parseRecord(codeSchema, first[1]) : undefined;
 }
 
-/** Takes all records, that of the code first. Returns false, changing nothing, if any is missing or invalid. */
+/** Takes all records, that of the code first. Returns false and changes nothing if any is invalid. */
 export function restoreRecords(tally: TallyParts, records: readonly StateRecord[], now: Instant): boolean {
   const code = readCodeEntry(records);
   if (code?.taskCount !== records.length - 1) return false;

@@ -4,7 +4,7 @@ import type { Family, FamilySpec, HistogramSample, StaticLabels } from '../catal
 /** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
 export type ExpositionFormat = 'text' | 'openmetrics';
 
-/** Lines are joined up to this length: longer strings would leave the garbage collector's young generation. */
+/** Lines are joined up to this length: longer strings would leave V8's young generation. */
 const TEXT_LENGTH = 16 * 1024;
 
 /** Renders the sample lines of a family, without its metadata. */

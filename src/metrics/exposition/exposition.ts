@@ -37,7 +37,7 @@ interface RenderedSamples extends Partial<Record<ExpositionFormat, RenderedLines
 
 /**
  * A rendered exposition: families of service codes, which change with polls only, then those of the process.
- * It is the same object as long as its bytes are the same, as are its parts, so that all readers share one copy.
+ * While its bytes are the same, it is the same object, as are its parts: all readers share one copy.
  */
 export class ExpositionBody {
   readonly head: Buffer;

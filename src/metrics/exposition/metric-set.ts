@@ -1,7 +1,7 @@
 import { internLabels, type LabelSet } from '../../listing/label-values.ts';
 import { NO_NUMBERS, type Column, type Family, type FamilySpec } from '../catalogue/family.ts';
 
-/** Gauges, counters and infos of the exporter. A label set exists from its first value, and keeps its place. */
+/** Numbers of the exporter itself. A label set exists from its first value on, and keeps its place. */
 export class MetricSet {
   /** Columns are replaced, not changed: a scrape renders only those that are new. */
   readonly #columns: Map<FamilySpec, Column>;

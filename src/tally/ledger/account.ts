@@ -12,7 +12,7 @@ export const LINK_RATES = { input: 5e9, http_output: 5e10 } as const;
 /** A streak is believed when it has this many listings. */
 const BELIEVED_LISTINGS = 3;
 
-/** A front end that lags behind answers with older values for so long, or for five polls, if that is longer. */
+/** A front end that lags behind answers with older values for so long, or for five polls. */
 const OLDER_ANSWERS_MS = 10 * 60 * 1000;
 const OLDER_ANSWERS_POLLS = 5;
 
@@ -180,7 +180,7 @@ function isBelieved(
   return nowMs - acceptedMs > Math.max(OLDER_ANSWERS_MS, OLDER_ANSWERS_POLLS * pollIntervalMs);
 }
 
-/** The streak with one more value; a new one if the value does not continue it on the same side of the base. */
+/** The streak with one more value; a new one if the value does not continue it. */
 function continueStreak(account: Account, bytes: number, streamRate: number, findings: Findings): Streak {
   const { streak, baseBytes } = account;
   const { nowMs, linkRate, pollIntervalMs } = findings;

@@ -73,10 +73,8 @@ interface TaskUpdate extends InputUpdate {
 }
 
 /**
- * Turns the byte counts of tasks, which come and go, into counters that never decrease and count no byte twice: it
- * keeps one account for each thing that the service meters, and adds up what the accounts gain.
- *
- * A commit first updates the account of each task on its own, then those of tasks that left.
+ * Turns the byte counts of tasks, which come and go, into counters that never decrease and count no byte
+ * twice: an account for each thing that the service meters, and the sums of what accounts gain.
  */
 export class Ledger {
   /** How long the input or the progress of a task is unchanged before the task is stalled. */
@@ -123,7 +121,7 @@ export class Ledger {
     return this.#accounts.get(id);
   }
 
-  /** Takes the tasks of a good listing; adds to its rows what only accounts tell. Returns the sums by server. */
+  /** Adds to the rows of a good listing what only accounts tell. Returns the sums by server. */
   commit(listing: ListingToCommit, at: Instant): ServerSums {
     const { tasks, rows, expectedNames } = listing;
     const times: CommitTimes = {

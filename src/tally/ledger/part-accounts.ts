@@ -12,9 +12,9 @@ import {
 } from './account.ts';
 
 /*
- * The accounts of a task's outputs, or of its inputs, of which its own `input_bytes` can be the only one. While
- * all are listed and their last values were accepted, they are plain numbers in one array, in the order of their
- * readings, which takes a fifth of the memory of objects.
+ * The accounts of a task's outputs, or of its inputs; its own `input_bytes` can be the only one. While all
+ * are listed and their last values were accepted, they are numbers in one array, in the order of their
+ * readings: a fifth of the memory of objects.
  */
 
 export interface PartAccount extends Account {
@@ -88,7 +88,7 @@ export function openParts(readings: readonly PartReading[], findings: Findings):
   return packParts(parts, findings.nowMs);
 }
 
-/** The accounts as objects. `lastSeenMs` is when the task was last listed: what is in numbers was accepted then. */
+/** The accounts as objects. What is in numbers was accepted when the task was last listed. */
 export function listParts(parts: PartAccounts, lastSeenMs: number): PartAccount[] {
   if (!areNumbers(parts)) return parts;
   const list: PartAccount[] = [];
@@ -125,7 +125,7 @@ function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
   if (!parts.every(isUsual)) return parts;
   const numbers: number[] = [];
   for (const { identity, baseBytes, connections } of parts) numbers.push(identity, baseBytes, connections);
-  // A copy has no spare room. `Array.from` and `flatMap` would make an array of objects: three times the memory.
+  // A copy has no spare room. `Array.from` and `flatMap` would box the numbers: three times the memory.
   return numbers.slice();
 }
 
@@ -221,8 +221,8 @@ interface Namesakes {
 }
 
 /**
- * Finds the account of each reading by its identity; by the index of the reading, `undefined` for a new part. Each value, the
- * largest first, is matched with the largest account that it continues; the rest largest with largest.
+ * The account of each reading, `undefined` for a new part. Within an identity, each value, the largest first,
+ * is matched with the largest account that it continues; the rest largest with largest.
  */
 function matchParts(
   parts: readonly PartAccount[],

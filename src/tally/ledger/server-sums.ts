@@ -59,9 +59,8 @@ interface StallUpdate extends Pick<InputUpdate, 'account' | 'reading'> {
 }
 
 /**
- * Updates whether a task is stalled, and the sums of its server. A live task is stalled if its input flowed once and has
- * not flowed for long; a file task if its progress is unchanged for long, whatever flows. The two share the time of the
- * last activity: a task is one or the other.
+ * Updates whether a task is stalled, and the sums of its server. A live task is stalled if its input flowed
+ * once and has not flowed for long; a file task if its progress is unchanged for long, whatever flows.
  */
 export function updateStalls(
   { commit: { at, servers }, account, reading: { progress = 0 }, server }: StallUpdate,

@@ -63,7 +63,7 @@ export function createTaskAccount(
   };
 }
 
-/** The number of accounts of a task, those of inputs and outputs that left it included: at least one for its input. */
+/** Those of inputs and outputs that left the task included: at least one for its input. */
 export function countAccounts({ inputs, outputs }: TaskAccount): number {
   return Math.max(1, countParts(inputs)) + countParts(outputs);
 }

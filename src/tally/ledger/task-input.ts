@@ -24,7 +24,7 @@ export interface InputUpdate {
 /** The task's own input in a listing without a valid value of it. */
 const MISSING_OWN_INPUT: readonly PartReading[] = [{ identity: OWN_INPUT, bytes: undefined }];
 
-/** Judges the input of a listed task; returns the bytes that it adds, `undefined` if the listing has no valid value. */
+/** Returns the bytes that the input of a listed task adds; `undefined` if it has no valid value. */
 export function updateInput(update: InputUpdate): number | undefined {
   const { account, reading, inputs, isNew } = update;
   const wasOwn = areOwnInput(account.inputs);
@@ -61,8 +61,8 @@ function updateInputs({ account, inputs }: InputUpdate, readings: readonly PartR
 }
 
 /**
- * Growth of the whole task when its input bytes are read from another source than before: what lies above all that is
- * counted is added. Afterwards the accounts of the new source grow by themselves.
+ * The input bytes are read from another source than before: what lies above all that is counted is added.
+ * Afterwards the accounts of the new source grow by themselves.
  */
 function switchSource({
   account,
