@@ -9,10 +9,15 @@ export const HISTORY_CAPACITY = 120;
 export type ListingTotals = ReturnType<typeof computeTotals>;
 
 /** Adds up a snapshot over all its label sets. */
-export function computeTotals({ users, tasks, rows: { accounts, outputs, taskServers } }: Snapshot) {
+export function computeTotals({ users, tasks, rejected, tasksWithoutAccount, rows }: Snapshot) {
+  const { accounts, outputs, taskServers, waiting } = rows;
   return {
     users,
     tasks,
+    rejected,
+    tasksWithoutAccount,
+    /** Accounts whose byte count waits until the next listings confirm it. */
+    byteCountsWaiting: sumColumn(waiting.columns.byteCountsWaiting),
     stalledTasks: sumColumn(accounts.columns.tasksStalled),
     tasksWithoutInput: sumColumn(accounts.columns.tasksWithoutInput),
     tasksWithProgress: sumColumn(taskServers.columns.tasksWithProgress),

@@ -16,10 +16,8 @@ import { isStale, type CodeState, type Store } from '../poller/store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
 import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
-import { sumColumn } from '../listing/rows.ts';
 import type { AccountBudget } from '../tally/account-budget.ts';
 import type { StateStatistics } from '../state/state-store.ts';
-import type { Snapshot } from '../tally/snapshot.ts';
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 
 /**
@@ -38,18 +36,10 @@ export interface ServiceCodeStatus extends Pick<
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
   readonly totals: LatestListing | undefined;
   readonly loss: ListingLoss | undefined;
-  /** What the last good listing had that is not counted as it should be; `undefined` if it is stale. */
-  readonly findings: ListingFindings | undefined;
   /** The names that must run, and how they were in the last good listing. */
   readonly expectedTasks: readonly ExpectedTask[];
   /** How many tasks must run, those with a name included. */
   readonly expectedTaskCount: number;
-}
-
-/** Parts of a listing that are rejected or not counted. */
-interface ListingFindings extends Pick<Snapshot, 'rejected' | 'tasksWithoutAccount'> {
-  /** Accounts whose byte count waits until the next listings confirm it. */
-  readonly byteCountsWaiting: number;
 }
 
 /** The state of the process. Times in milliseconds since the Unix epoch. */
@@ -184,15 +174,17 @@ function createSeriesFamily(otherSeriesCount: number): Family {
 }
 
 function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {
+  const { serviceCode, history, expectation, snapshot, isUp } = state;
+  const latest = isStale(state, nowMs) ? undefined : history.latestListing;
   return {
     ...state,
-    labels: labels.get(state.serviceCode),
+    labels: labels.get(serviceCode),
     condition: toCondition(state, nowMs),
-    totals: toTotals(state, nowMs),
-    loss: state.history.findLoss(),
-    findings: isStale(state, nowMs) ? undefined : toFindings(state.snapshot),
-    expectedTasks: listExpectedTasks(state.expectation, state.snapshot?.expectedTasks),
-    expectedTaskCount: state.expectation?.tasks ?? 0,
+    // As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll.
+    totals: latest && (isUp === true ? latest : { ...latest, ingress: undefined, egress: undefined }),
+    loss: history.findLoss(),
+    expectedTasks: listExpectedTasks(expectation, snapshot?.expectedTasks),
+    expectedTaskCount: expectation?.tasks ?? 0,
   };
 }
 
@@ -203,18 +195,4 @@ function toCondition(state: CodeState, nowMs: number): ServiceCodeCondition {
   if (state.history.findLoss() !== undefined) return 'lost';
   const { tasks = 0, ingress, egress } = state.history.latestListing ?? {};
   return tasks > 0 && ingress === 0 && egress === 0 ? 'idle' : 'up';
-}
-
-function toFindings(snapshot: Snapshot | undefined): ListingFindings | undefined {
-  if (snapshot === undefined) return undefined;
-  const { rejected, tasksWithoutAccount, rows } = snapshot;
-  const byteCountsWaiting = sumColumn(rows.waiting.columns.byteCountsWaiting);
-  return { rejected, tasksWithoutAccount, byteCountsWaiting };
-}
-
-/** As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll. */
-function toTotals(state: CodeState, nowMs: number): LatestListing | undefined {
-  const { latestListing } = state.history;
-  if (latestListing === undefined || isStale(state, nowMs)) return undefined;
-  return state.isUp === true ? latestListing : { ...latestListing, ingress: undefined, egress: undefined };
 }

@@ -27,17 +27,17 @@ export function formatCondition(condition: ServiceCodeCondition): string {
 
 /** The condition as a symbol and a word, since when it is down, and marks of problems. */
 export function renderCondition(status: ServiceCodeStatus, nowMs: number): Markup {
-  const { condition, failure, totals, findings } = status;
-  const { rejected, tasksWithoutAccount, byteCountsWaiting } = findings ?? {};
+  const { condition, failure, totals } = status;
+  const { rejected } = totals ?? {};
   const first = rejected?.first === undefined ? '' : `, first ${formatRejectedEntry(rejected.first)}`;
   const marks = [
     formatMark(countMissing(status), 'missing'),
     formatLoss(status, nowMs),
     formatMark(totals?.stalledTasks, 'stalled'),
     formatMark(totals?.tasksWithoutInput, 'without input'),
-    formatMark(byteCountsWaiting, 'byte counts wait'),
+    formatMark(totals?.byteCountsWaiting, 'byte counts wait'),
     formatMark(rejected?.count, `rejected${first}`),
-    formatMark(tasksWithoutAccount, 'tasks without accounts'),
+    formatMark(totals?.tasksWithoutAccount, 'tasks without accounts'),
   ];
   const [symbol, text] = CONDITIONS[condition];
   const since = failure === undefined ? '' : html` <span>${formatSince(failure.sinceMs, nowMs)}</span>`;
@@ -127,7 +127,7 @@ interface Problem {
 
 /** Finds the problems of a service code, the most severe first. */
 export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generator<Problem, void, undefined> {
-  const { condition, failure, totals, findings, expectedTaskCount } = status;
+  const { condition, failure, totals, expectedTaskCount } = status;
   const names = findMissing(status).map((task) => {
     const since = task.sinceMs === undefined ? 'since the start' : formatSince(task.sinceMs, nowMs);
     return `${task.name} has been ${formatTaskCondition(task)} ${since}`;
@@ -157,7 +157,7 @@ export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generat
     const alert = field === 'tasks' ? 'XvsTasksDropped' : 'XvsUsersDropped';
     yield { rank: 3, text, remedies: [LOSS_REMEDY], alert };
   }
-  const waiting = findings?.byteCountsWaiting ?? 0;
+  const waiting = totals?.byteCountsWaiting ?? 0;
   if (condition === 'idle' && waiting > 0) {
     const text = `${formatQuantity(waiting, 'byte count')} of the last listing wait until the next ones confirm them.`;
     yield { rank: 4, text, remedies: [WAITING_REMEDY], alert: 'XvsBytesImplausible' };

@@ -110,7 +110,7 @@ function renderList(statuses: readonly ServiceCodeStatus[], count: string, proce
     { title: 'State', className: 'condition', render: ({ status }) => renderCondition(status, nowMs) },
     ...PLOTTED_FIELDS.map((field) => ({
       title: field.title,
-      render: ({ status, history }: ListRow) => renderPlotted(status, history, field, 'small'),
+      render: ({ status, history }: ListRow) => renderPlotted(status, history, field),
     })),
     { title: 'Last success', render: ({ status }) => renderAge(status.lastSuccessMs, nowMs) },
   ];

@@ -1,6 +1,6 @@
 import type { PlottedTotals, PollHistoryEntry } from '../../poller/poll-history.ts';
 import type { ServiceCodeStatus } from '../exporter-facade.ts';
-import { formatBitRate, formatCount, formatUtc, renderKnown } from './human-units.ts';
+import { formatBitRate, formatCount, renderKnown } from './human-units.ts';
 import { html, trusted, type Markup } from './markup.ts';
 
 /** A plotted number of a service code. */
@@ -33,53 +33,33 @@ export function hasValues(history: readonly PollHistoryEntry[]): boolean {
 
 /** The last value of a field with its plot, which is missing if no remembered poll has values. */
 export function renderPlotted(
-  { totals, lastPollMs = 0 }: ServiceCodeStatus,
+  { totals }: ServiceCodeStatus,
   history: readonly PollHistoryEntry[],
   plotted: PlottedField,
-  size: 'small' | 'large',
 ): Markup {
   return html`<span class="value">${renderKnown(totals?.[plotted.field], plotted.format)}</span>
-    ${hasValues(history) ? renderPlot(history, plotted, lastPollMs, size) : ''}`;
+    ${hasValues(history) ? renderPlot(history, plotted) : ''}`;
 }
 
 /**
- * Plots the values of a field over the remembered polls, from zero, with the maximum above the line. A small plot is
- * hidden from screen readers, which read the number beside it; a large one has a label and shows its times. `latestMs` is
- * the time of the latest poll.
+ * Plots the values of a field over the remembered polls, from zero, with the maximum above the line. It is hidden from
+ * screen readers, which read the number beside it.
  */
-export function renderPlot(
-  history: readonly PollHistoryEntry[],
-  { title, field, format }: PlottedField,
-  latestMs: number,
-  size: 'small' | 'large',
-): Markup {
-  const spanMs = history[0]?.beforeLatestMs ?? 0;
+export function renderPlot(history: readonly PollHistoryEntry[], { field, format }: PlottedField): Markup {
   const known = history.flatMap(({ totals }) => totals?.[field] ?? []);
   const top = Math.max(0, ...known);
   const range = known.length === 0 ? 'no data' : `max ${format(top)}`;
-  const [first, last] = [latestMs - spanMs, latestMs].map((ms) => formatUtc(ms).slice(11, 19));
-  const label = `${title} from ${first} to ${last} UTC: ${range}`;
-  const svg = html`<svg
-    class="plot ${size}"
-    viewBox="0 0 ${WIDTH} ${HEIGHT}"
-    preserveAspectRatio="none"
-    ${size === 'small' ? trusted('focusable="false"') : html`role="img" aria-label="${label}"`}
-  >
-    ${renderPaths(history, field, spanMs, top)}
-  </svg>`;
-  const caption = html`<span class="range">${range}</span>`;
-  if (size === 'small') return html`<span class="plotted" aria-hidden="true">${caption}${svg}</span>`;
-  return html`<span class="plotted" aria-hidden="true">${caption}</span> ${svg}
-    <span class="times" aria-hidden="true"><span>${first}</span> <span>${last} UTC</span></span>`;
+  return html`<span class="plotted" aria-hidden="true">
+    <span class="range">${range}</span>
+    <svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" focusable="false">
+      ${renderPaths(history, field, top)}
+    </svg>
+  </span>`;
 }
 
 /** The line, with a gap where a poll failed or a rate is unknown, and ticks at the bottom for failed polls. */
-function renderPaths(
-  history: readonly PollHistoryEntry[],
-  field: keyof PlottedTotals,
-  spanMs: number,
-  top: number,
-): Markup {
+function renderPaths(history: readonly PollHistoryEntry[], field: keyof PlottedTotals, top: number): Markup {
+  const spanMs = history[0]?.beforeLatestMs ?? 0;
   let line = '';
   let failed = '';
   let isDrawing = false;

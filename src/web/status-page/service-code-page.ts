@@ -102,7 +102,7 @@ function renderPlots(
     </h2>
     ${renderDescriptions(
       `plots ${condition}`,
-      PLOTTED_FIELDS.map((field) => [field.title, renderPlotted(status, history, field, 'large')]),
+      PLOTTED_FIELDS.map((field) => [field.title, renderPlotted(status, history, field)]),
     )}
   </section>`;
 }

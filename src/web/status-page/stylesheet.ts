@@ -25,8 +25,8 @@ a:hover { text-decoration: underline; }
 p { margin: 0.5rem 0; }
 section { margin-top: 1.25rem; }
 .summary { font-size: 1rem; margin: 0.25rem 0; }
-.aside, .unknown, .list caption, .labels, .range, .times, label, dt, footer { color: var(--muted); }
-.labels, .range, .times { font-size: 0.75rem; font-weight: normal; }
+.aside, .unknown, .list caption, .labels, .range, label, dt, footer { color: var(--muted); }
+.labels, .range { font-size: 0.75rem; font-weight: normal; }
 .labels span, .links a, footer a { margin-right: 0.75rem; }
 .hidden { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; white-space: nowrap; width: 1px; }
 .mark { display: inline-block; text-align: center; width: 1.1em; }
@@ -46,7 +46,7 @@ th { font-weight: 600; overflow-wrap: anywhere; }
 thead th { border-bottom: 1px solid var(--muted); vertical-align: bottom; }
 tbody th { font-weight: 500; }
 tbody tr > * { border-top: 1px solid var(--border); vertical-align: top; }
-.number, .value, .times { font-variant-numeric: tabular-nums; }
+.number, .value { font-variant-numeric: tabular-nums; }
 .number { padding: 0.3rem 0 0.3rem 0.6rem; text-align: right; white-space: nowrap; }
 .short thead { clip-path: inset(50%); position: absolute; }
 .short { position: relative; }
@@ -57,14 +57,13 @@ tbody tr > * { border-top: 1px solid var(--border); vertical-align: top; }
 .list .problem td { border-top: 0; padding-bottom: 0.6rem; padding-top: 0; }
 .condition .warning { display: block; }
 .down .value { color: var(--muted); font-style: italic; }
-.value, .plotted, .times { display: block; }
+.value, .plotted { display: block; }
 .plot { overflow: visible; border-bottom: 1px solid var(--border); }
-.plot.small { height: 1.1rem; width: 6rem; }
-.plot.large { display: block; height: 4rem; width: 100%; }
+.plot { height: 1.1rem; width: 6rem; }
+.plots .plot { display: block; height: 4rem; width: 100%; }
 .plot path { fill: none; stroke-linecap: round; stroke-width: 1.25; vector-effect: non-scaling-stroke; }
 .plot .line { stroke: var(--plot); } .plot .failed { stroke: var(--error); }
 .plotted .range { display: block; line-height: 1.2; }
-.times { display: flex; justify-content: space-between; }
 .plots, .breakdown { display: grid; gap: 0.5rem 2rem; grid-template-columns: repeat(auto-fit, minmax(min(13rem, 100%), 1fr)); margin: 0.5rem 0; }
 .breakdown { grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); }
 .plots .value { font-size: 1.25rem; }
@@ -86,8 +85,8 @@ footer { border-top: 1px solid var(--border); margin-top: 1.5rem; padding-top: 0
   .list tbody:is(.down, .stale, .lost, .idle, .missing) { border-left: 3px solid var(--state); padding-left: 0.6rem; }
   .list tbody:is(.down, .stale, .lost, .idle, .missing) > tr > :first-child { border-left: 0; padding-left: 0; }
   .wide .plotted { flex: 1 0 100%; }
-  .plot.small { width: 100%; }
-  .plot.large { height: 2.5rem; }
+  .plot { width: 100%; }
+  .plots .plot { height: 2.5rem; }
   .plots { gap: 0.5rem 1rem; grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .detail { display: none; }
 }`;

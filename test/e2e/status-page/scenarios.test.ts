@@ -25,8 +25,6 @@ const EXPECTED = {
   ],
 } as const;
 
-const FINDINGS = { rejected: { count: 0, first: undefined }, tasksWithoutAccount: 0, byteCountsWaiting: 0 };
-
 interface Scenario {
   readonly status: ServiceCodeStatus;
   /** What the list and the page say about its state. */
@@ -121,7 +119,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     runbook: 'XvsIngestStopped',
   },
   'bytes only wait': {
-    status: createStatus('WAITS', { condition: 'idle', findings: { ...FINDINGS, byteCountsWaiting: 12 } }),
+    status: createStatus('WAITS', { condition: 'idle', totals: createTotals({ byteCountsWaiting: 12 }) }),
     state: '◐ no traffic ▲ 12 byte counts wait',
     problem: '12 byte counts of the last listing wait until the next ones confirm them.',
     runbook: 'XvsBytesImplausible',
@@ -149,18 +147,17 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'records are rejected': {
     status: createStatus('ZREJECTED', {
-      findings: {
-        ...FINDINGS,
+      totals: createTotals({
         rejected: { count: 106, first: { record: 'task', reason: 'invalid_id', index: 3 } },
-      },
+      }),
     }),
     state: '● up ▲ 106 rejected, first task_list[3]: invalid_id',
   },
   'tasks have no accounts': {
-    status: createStatus('ZUNCOUNTED', { findings: { ...FINDINGS, tasksWithoutAccount: 12 } }),
+    status: createStatus('ZUNCOUNTED', { totals: createTotals({ tasksWithoutAccount: 12 }) }),
     state: '● up ▲ 12 tasks without accounts',
   },
-  'all is well': { status: createStatus('ZZ', { findings: FINDINGS }), state: '● up' },
+  'all is well': { status: createStatus('ZZ'), state: '● up' },
 };
 
 const ROWS = Object.values(SCENARIOS).map(({ status }) => status);

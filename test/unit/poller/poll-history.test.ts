@@ -7,6 +7,9 @@ import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 const TOTALS: ListingTotals = {
   users: 1,
   tasks: 2,
+  rejected: { count: 0, first: undefined },
+  tasksWithoutAccount: 0,
+  byteCountsWaiting: 0,
   stalledTasks: 3,
   tasksWithoutInput: 0,
   tasksWithProgress: 0,

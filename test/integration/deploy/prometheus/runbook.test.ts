@@ -39,15 +39,15 @@ for (const [index, section] of sections.entries()) {
 }
 
 test('what a section says to look at is a heading, a column or a mark of the pages', () => {
-  const totals = createTotals({ stalledTasks: 2, tasksWithoutInput: 1 });
-  const findings = { rejected: { count: 2, first: undefined }, tasksWithoutAccount: 1, byteCountsWaiting: 1 };
+  const rejected = { count: 2, first: undefined };
+  const problems = { stalledTasks: 2, tasksWithoutInput: 1, rejected, tasksWithoutAccount: 1 };
+  const totals = createTotals({ ...problems, byteCountsWaiting: 1 });
   const expected = { name: 'main', condition: 'missing', sinceMs: undefined, outputs: undefined } as const;
   const up = createStatus('A', {
     totals,
     expectedTasks: [expected],
     expectedTaskCount: 1,
     history: createHistory({}),
-    findings,
   });
   const facade = createEmptyFacade({
     getStatuses: () => [up, createDownStatus('B'), createStatus('C', { condition: 'lost' })],

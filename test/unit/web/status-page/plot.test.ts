@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PollHistory } from '../../../../src/poller/poll-history.ts';
 import { PLOTTED_FIELDS, renderPlot } from '../../../../src/web/status-page/plot.ts';
-import { createHistory, NOW_MS } from './status-fixtures.ts';
+import { createHistory } from './status-fixtures.ts';
 
-function render(history: PollHistory, size: 'small' | 'large' = 'small', field = 'users'): string {
+function render(history: PollHistory, field = 'users'): string {
   const display = PLOTTED_FIELDS.find((plotted) => plotted.field === field);
   assert.ok(display !== undefined);
-  return renderPlot(history.entries(), display, NOW_MS, size).text;
+  return renderPlot(history.entries(), display).text;
 }
 
 const readPaths = (plot: string): string =>
@@ -31,16 +31,12 @@ for (const [name, history, expected] of [
 }
 
 test('the line of a rate starts with the second listing', () => {
-  assert.equal(readPaths(render(usersOf(1, 1, 1), 'small', 'ingress')), 'line M300 95h0L600 95');
+  assert.equal(readPaths(render(usersOf(1, 1, 1), 'ingress')), 'line M300 95h0L600 95');
 });
 
-test('a plot shows its maximum, and a large one has a label with its times', () => {
+test('a plot shows its maximum', () => {
   const readRange = (plot: string) => /<span class="range">([^<]*)</.exec(plot)?.[1];
   assert.equal(readRange(render(usersOf(12_345, 50_000))), 'max 50.0 k');
   assert.equal(readRange(render(usersOf(0))), 'max 0');
   assert.equal(readRange(render(createHistory(['reset']))), 'no data');
-  assert.match(
-    render(usersOf(10, 15, 20), 'large'),
-    /role="img"\s+aria-label="Users from 03:03:45 to 03:04:05 UTC: max 20"/,
-  );
 });

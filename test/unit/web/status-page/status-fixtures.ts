@@ -28,7 +28,8 @@ export const HOSTILE_NAMES: readonly string[] = [
 /** Totals of a listing; all are 0 unless they are given. */
 export function createTotals(totals: Partial<NonNullable<ServiceCodeStatus['totals']>> = {}) {
   const none = { users: 0, tasks: 0, stalledTasks: 0, tasksWithoutInput: 0, tasksWithProgress: 0 };
-  return { ...none, connections: 0, ingress: 0, egress: 0, ...totals };
+  const sound = { rejected: { count: 0, first: undefined }, tasksWithoutAccount: 0, byteCountsWaiting: 0 };
+  return { ...none, ...sound, connections: 0, ingress: 0, egress: 0, ...totals };
 }
 
 /** A service code that is up and was polled five seconds ago. */
@@ -47,7 +48,6 @@ export function createStatus(
     httpStatus: 200,
     totals: createTotals({ users: 12, tasks: 3, connections: 7, ingress: 125_000, egress: 12_500_000 }),
     loss: undefined,
-    findings: undefined,
     history: new PollHistory(),
     expectedTasks: [],
     expectedTaskCount: 0,
