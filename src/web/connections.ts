@@ -5,11 +5,9 @@ import { MAX_CONNECTIONS, MAX_UNREAD_RESPONSE_BYTES } from '../runtime/limits.ts
 /** How long a client may take to read a response. */
 const MAX_READING_MS = 60_000;
 
-/** An open connection. */
 export interface Connection {
   /** After a TLS handshake, the TLS socket. */
   socket: Socket;
-  /** See {@link toClientKey}. */
   readonly client: string;
   /** Whether a request is in progress, until its response has been read. */
   hasRequest: boolean;
@@ -17,7 +15,6 @@ export interface Connection {
   isBusy: boolean;
   /** The response that its client has not read yet; the time is monotonic. */
   unread: { readonly body: Buffer; readonly sinceMs: number } | undefined;
-  /** Whether its TLS handshake is unfinished. */
   isInHandshake: boolean;
   /** Whether it has no acceptable client certificate, and is open for probes only. */
   isCertificateRejected: boolean;
@@ -39,7 +36,6 @@ export class Connections {
     this.#maxConnections = maxConnections;
   }
 
-  /** Adds a new connection until it closes. */
   add(socket: Socket, isInHandshake = false): void {
     const connection: Connection = {
       socket,
@@ -70,7 +66,6 @@ export class Connections {
     return connection;
   }
 
-  /** Returns `undefined` for a connection that has been closed. */
   get(socket: Socket): Connection | undefined {
     const connection = this.#bySocket.get(socket);
     return connection?.socket.destroyed === true ? undefined : connection;

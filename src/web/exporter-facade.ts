@@ -50,14 +50,12 @@ export interface ProcessStatus extends ConfigLoads {
   readonly uptimeMs: number;
   /** How the process was started, without arguments. */
   readonly command: readonly string[];
-  /** Absolute path of the configuration file. */
   readonly configurationFile: string | undefined;
   readonly telemetryPath: string;
   /** The share of the accounts that tasks of the last listings have, from 0 to 1. */
   readonly liveAccountShare: number;
   /** Since when listings are not written to the state, if that lasts. */
   readonly stateUnwrittenSinceMs: number | undefined;
-  /** `web.grafana_url`, without a trailing slash. */
   readonly grafanaUrl: string | undefined;
   readonly runbookUrl: string;
 }
@@ -71,13 +69,11 @@ interface ExporterParts {
   readonly configuration: Configuration;
   readonly build: Pick<ProcessStatus, 'version' | 'command' | 'runbookUrl'>;
   readonly accountBudget: Pick<AccountBudget, 'counts' | 'maxAccounts'>;
-  /** Undefined without `state.path`. */
   readonly state: Readonly<StateStatistics> | undefined;
   /** A reload changes them. */
   readonly getCodesOnOtherShards: () => Configuration['codesOnOtherShards'];
 }
 
-/** Everything that the web server reads from the exporter. */
 export type ExporterFacade = ReturnType<typeof createExporterFacade>;
 
 /** Combines poll results and the exporter's own metrics for the web server. */
@@ -87,7 +83,6 @@ export function createExporterFacade(parts: ExporterParts) {
   const startedMs = clock.monotonic();
   const startedWallMs = clock.now();
   return {
-    /** Path of the metrics. */
     telemetryPath: configuration.web.telemetryPath,
     /** Collects each selected family once; by default all of them. */
     async collect(selection: FamilySelection = 'everything'): Promise<CollectedFamilies> {
@@ -122,13 +117,11 @@ export function createExporterFacade(parts: ExporterParts) {
     },
     /** Whether the poll loops run, regardless of the outcome of polls. */
     isHealthy: (): boolean => poller.checkHealth(),
-    /** Whether the first polls have finished. */
     isReady: (): boolean => poller.checkFirstRound(),
     getStatuses(): readonly ServiceCodeStatus[] {
       const nowMs = clock.monotonic();
       return store.states.map((state) => toServiceCodeStatus(state, labels, nowMs));
     },
-    /** `undefined` for a service code that is not configured. */
     getStatus(serviceCode: string): ServiceCodeStatus | undefined {
       const state = store.get(serviceCode);
       return state && toServiceCodeStatus(state, labels, clock.monotonic());
@@ -139,7 +132,6 @@ export function createExporterFacade(parts: ExporterParts) {
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
       return breakDownListing(state.snapshot);
     },
-    /** `undefined` for a service code that is not configured. */
     getPolling: (serviceCode: string): PollPlan | undefined => poller.getPlan(serviceCode, clock.monotonic()),
     getProcess: (): ProcessStatus => ({
       nowMs: clock.now(),

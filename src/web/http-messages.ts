@@ -10,7 +10,6 @@ export interface WebRequest {
   /** Path and query, as in the request line. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Default: `http`. */
   readonly scheme?: 'http' | 'https';
   /** Of the Unix socket that the request came through. */
   readonly socketPath?: string | undefined;
@@ -43,7 +42,6 @@ export function useOriginForm(request: Pick<IncomingMessage, 'url' | 'headers'>)
   request.headers.host = host;
 }
 
-/** Whether a request target is a probe. */
 export function isProbe(url: string): boolean {
   const { path } = parseRequestTarget(url);
   return path === PROBE_PATHS.health || path === PROBE_PATHS.readiness;
@@ -80,7 +78,6 @@ export function respond(
   };
 }
 
-/** Builds a response of one line of plain text. */
 export function respondText(
   status: number,
   line: string,

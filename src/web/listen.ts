@@ -23,24 +23,17 @@ const SOCKET_MODE = 0o660;
 /** Errors of an address that a name may have although the machine lacks it, such as `::1` without IPv6. */
 const NOT_OF_THIS_MACHINE: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
-/** Listens on an address. Adds the servers to `servers`, also before it rejects. */
-export async function listenOn<S extends Server>(
+/** Makes a server and listens with it. */
+type StartServer = (options: ListenOptions) => Promise<Server>;
+
+export async function listenOn(
   address: ListenAddress,
-  createServer: () => S,
-  servers: S[],
+  start: StartServer,
   resolve: ResolveHost,
   logger: Logger,
 ): Promise<void> {
-  const start = async (options: ListenOptions): Promise<S> => {
-    const server = createServer();
-    server.listen(options);
-    await once(server, 'listening');
-    servers.push(server);
-    return server;
-  };
-  await (address.socketPath === undefined
-    ? listenOnHost(address, start, resolve, logger)
-    : listenOnSocket(address.socketPath, start));
+  if (address.socketPath === undefined) await listenOnHost(address, start, resolve, logger);
+  else await listenOnSocket(address.socketPath, start);
 }
 
 /**
@@ -48,7 +41,7 @@ export async function listenOn<S extends Server>(
  */
 async function listenOnHost(
   { host, port: wantedPort }: Extract<ListenAddress, { port: number }>,
-  start: (options: ListenOptions) => Promise<Server>,
+  start: StartServer,
   resolve: ResolveHost,
   logger: Logger,
 ): Promise<void> {
@@ -71,10 +64,7 @@ async function listenOnHost(
 }
 
 /** Node.js removes the socket when the server closes, and sets its mode by the umask. */
-async function listenOnSocket(
-  path: string,
-  start: (options: ListenOptions) => Promise<Server>,
-): Promise<void> {
+async function listenOnSocket(path: string, start: StartServer): Promise<void> {
   await removeStaleSocket(path);
   await start({ path });
   await chmod(path, SOCKET_MODE);

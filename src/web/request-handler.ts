@@ -92,7 +92,7 @@ export class RequestHandler {
       // RFC 9112, 3.2: a proxy may have looked at the other one.
       const hostCount = headersDistinct['host']?.length ?? 0;
       if (hostCount > 1) return closeAfter(respondText(400, `Expected one Host header, found ${hostCount}.`));
-      const rejection = await this.#authorize(exchange, configuration);
+      const rejection = await this.#authorize(request, connection, configuration.users);
       if (rejection !== undefined) return closeAfter(rejection);
       connection.isBusy = true;
       const create = async (): Promise<WebResponse> => {
@@ -127,12 +127,10 @@ export class RequestHandler {
   }
 }
 
-/** Makes a response the last one of its connection. */
 function closeAfter(response: WebResponse): WebResponse {
   return { ...response, headers: { ...response.headers, Connection: 'close' } };
 }
 
-/** Ends a response with its body. */
 function sendBody(response: ServerResponse, body: Buffer): void {
   if (body.length <= SLICE_BYTES) response.end(body);
   // Fails only if the client disconnects, which the response reports too.

@@ -17,13 +17,11 @@ import { renderServiceCodePage } from './status-page/service-code-page.ts';
 
 export interface RouteOptions {
   readonly exposition: Exposition;
-  /** Reloads the configuration; `undefined` disables `/-/reload`. */
-  readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
-}
-
-interface ReloadOutcome {
-  /** One line for each problem of the new configuration; `undefined` after a successful reload. */
-  readonly error?: string;
+  /**
+   * Reloads the configuration; `undefined` disables `/-/reload`. The error has a line for each problem of the new
+   * configuration.
+   */
+  readonly reload?: (() => Promise<{ readonly error?: string }>) | undefined;
 }
 
 const NO_BODY = Buffer.alloc(0);
@@ -33,7 +31,6 @@ const PAGE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 } as const;
 
-/** Routes a request to its handler. Rejects if the facade does, or with the signal's reason on abort. */
 export async function handle(
   request: WebRequest,
   facade: ExporterFacade,

@@ -15,7 +15,6 @@ import {
 /** Path of the exporter's own metrics, which no poll changes. */
 export const OWN_METRICS_PATH = '/-/metrics';
 
-/** Responds to a scrape of everything or of one service code. */
 export async function handleScrape(
   facade: ExporterFacade,
   request: WebRequest,
@@ -63,13 +62,7 @@ const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
 
 const deflateInThread = promisify(deflateRaw);
 
-/** Compressed bytes that do not end the deflate stream, and the checksum of what they contain. */
-interface DeflatedHead {
-  readonly deflated: Buffer;
-  readonly checksum: number;
-}
-
-const deflatedHeads = new WeakMap<Buffer, Promise<DeflatedHead>>();
+const deflatedHeads = new WeakMap<Buffer, ReturnType<typeof deflateHead>>();
 /** Heads that a scrape has had already. */
 const knownHeads = new WeakSet<Buffer>();
 const gzippedBodies = new WeakMap<ExpositionBody, Promise<Buffer>>();
@@ -95,7 +88,8 @@ async function gzipBody(body: ExpositionBody): Promise<Buffer> {
   return Buffer.concat([GZIP_HEADER, deflated, await deflate(tail, constants.Z_FINISH), trailer]);
 }
 
-async function deflateHead(bytes: Buffer): Promise<DeflatedHead> {
+/** Compresses bytes without ending the deflate stream. */
+async function deflateHead(bytes: Buffer) {
   return { deflated: await deflate(bytes, constants.Z_SYNC_FLUSH), checksum: crc32(bytes) };
 }
 

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createServer, IncomingMessage, type RequestListener, type Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
-import { Socket } from 'node:net';
+import { type ListenOptions, Socket } from 'node:net';
 import { formatListenAddress, type ListenAddress } from '../config/addresses.ts';
 import { ConfigError, expectedFound, formatValue } from '../config/config-error.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -74,8 +75,14 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const { addresses, resolve = resolveHost, logger } = options;
   try {
     for (const address of addresses) {
-      const create = () => createHttpServer(address, requestHandler, connections, options);
-      await listenOn(address, create, servers, resolve, logger);
+      const start = async (listenOptions: ListenOptions): Promise<Server> => {
+        const server = createHttpServer(address, requestHandler, connections, options);
+        server.listen(listenOptions);
+        await once(server, 'listening');
+        servers.push(server);
+        return server;
+      };
+      await listenOn(address, start, resolve, logger);
     }
   } catch (error) {
     await close();
@@ -116,7 +123,6 @@ function createHttpServer(
   return server;
 }
 
-/** Resolves after the last connection has ended. */
 async function closeServers(servers: readonly Server[], clock: Clock): Promise<void> {
   const closed = new AbortController();
   const deadline = clock.sleep(CLOSE_TIMEOUT_MS, closed.signal).then(

@@ -9,14 +9,7 @@ import { isProbe, respondText, type WebResponse } from '../http-messages.ts';
 import { QueueFullError, RequestQueue } from '../request-queue.ts';
 import { importBcrypt, type ComparePassword, type WebConfiguration } from './web-configuration-file.ts';
 
-/** A request and the connection that it came on. */
-interface ReceivedRequest {
-  readonly request: Pick<IncomingMessage, 'url' | 'headers'>;
-  readonly connection: Pick<Connection, 'client' | 'isCertificateRejected'>;
-}
-
 export interface AuthorizerOptions {
-  /** Whether probes bypass authorization. */
   readonly hasOpenProbes: boolean;
   readonly metrics: WebMetrics;
   readonly logger: Logger;
@@ -24,8 +17,9 @@ export interface AuthorizerOptions {
 
 /** Returns the response that rejects a request; `undefined` if it is authorized. */
 export type Authorize = (
-  received: ReceivedRequest,
-  configuration: WebConfiguration,
+  request: Pick<IncomingMessage, 'url' | 'headers'>,
+  connection: Pick<Connection, 'client' | 'isCertificateRejected'>,
+  users: WebConfiguration['users'],
 ) => Promise<WebResponse | undefined>;
 
 const BASIC = /^basic ([A-Za-z0-9+/]+={0,2})$/i;
@@ -40,7 +34,7 @@ export function createAuthorizer({ hasOpenProbes, metrics, logger }: AuthorizerO
     metrics.recordRequestRejected(reason);
     return respondText(...response);
   };
-  return async ({ request, connection }, { users }) => {
+  return async (request, connection, users) => {
     if (hasOpenProbes && isProbe(request.url ?? '/')) return undefined;
     if (connection.isCertificateRejected)
       return reject('client_certificate', 403, 'A valid client certificate is required.');

@@ -5,7 +5,6 @@ import { readErrorCode, resolvePath, type ReadFile } from '../../config/file-sys
 import { findKeyPairMistake, readPem } from '../../config/pem.ts';
 import type { Locate } from '../../config/validation.ts';
 
-/** How the server treats client certificates. */
 export interface ClientAuth {
   readonly isRequested: boolean;
   readonly isRequired: boolean;

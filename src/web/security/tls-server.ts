@@ -100,7 +100,6 @@ function formatEndpoints({ remoteAddress, remotePort, localAddress, localPort }:
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
 
-/** Returns why the client certificate of a connection is rejected; `undefined` if it is accepted. */
 function getRejectionReason(socket: TLSSocket, { clientAuth }: TlsServerOptions): string | undefined {
   if (!clientAuth.isRequested) return undefined;
   if (socket.getPeerX509Certificate() === undefined)

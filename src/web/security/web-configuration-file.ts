@@ -11,7 +11,6 @@ import { readTlsServerOptions, type ClientAuth, type TlsServerOptions } from './
 export interface WebConfiguration {
   /** `undefined` for plain HTTP. */
   readonly tls: TlsServerOptions | undefined;
-  /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
   /** bcrypt hashes by user name; if empty, requests need no password. */
   readonly users: ReadonlyMap<string, string>;
@@ -166,7 +165,6 @@ export async function loadWebConfiguration(path: string, readFile: ReadFile): Pr
   };
 }
 
-/** Compares a password with a bcrypt hash. */
 export type ComparePassword = (password: string, hash: string) => Promise<boolean>;
 
 /** Imports bcrypt on use, so that platforms for which it has no build can run the exporter without passwords. */

@@ -11,7 +11,6 @@ const CHECK_INTERVAL_MS = 1000;
 /** The web configuration in force. */
 export interface WebConfigurationSource {
   readonly current: WebConfiguration;
-  /** Calls the listener after each reload. */
   onReload(this: void, listener: (configuration: WebConfiguration) => void): void;
   /** Reloads the web configuration if its files have changed. Never rejects. */
   check(this: void): Promise<void>;

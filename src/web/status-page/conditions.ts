@@ -71,7 +71,6 @@ export function hasCurrentListing({ condition }: ServiceCodeStatus): boolean {
   return condition === 'up' || condition === 'idle' || condition === 'lost';
 }
 
-/** The expected streams that do not run. */
 function findMissing(status: ServiceCodeStatus): readonly ExpectedTask[] {
   if (!hasCurrentListing(status)) return [];
   return status.expectedTasks.filter(({ condition }) => condition !== 'up' && condition !== 'unknown');
@@ -125,7 +124,7 @@ interface Problem {
   readonly alert?: string;
 }
 
-/** Finds the problems of a service code, the most severe first. */
+/** The most severe first. */
 export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generator<Problem, void, undefined> {
   const { condition, failure, totals, expectedTaskCount } = status;
   const names = findMissing(status).map((task) => {

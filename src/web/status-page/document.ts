@@ -85,7 +85,6 @@ export function encodeServiceCode(serviceCode: string): string {
   return encodeURIComponent(serviceCode.toWellFormed());
 }
 
-/** The labels of a service code; `undefined` if it has none. */
 export function renderLabels(labels: StaticLabels): Markup | undefined {
   const entries = Object.entries(labels);
   return entries.length === 0

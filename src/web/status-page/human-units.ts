@@ -4,7 +4,6 @@ import { html, type Markup } from './markup.ts';
 const UNKNOWN_VALUE = html`<span class="unknown" aria-hidden="true">–</span
   ><span class="hidden">unknown</span>`;
 
-/** A value, or a dash if it is unknown. */
 export function renderKnown(value: number | undefined, format: (value: number) => string): Markup {
   return value === undefined ? UNKNOWN_VALUE : html`${format(value)}`;
 }

@@ -25,7 +25,6 @@ export function breakDownListing({ rows, notableTasks }: Snapshot) {
       stalledTasks: stalledTasks.get(vsId) ?? 0,
       tasksWithoutInput: tasksWithoutInput.get(vsId) ?? 0,
       connections: connections.get(vsId) ?? 0,
-      /** Milliseconds since the Unix epoch. */
       lastSeenMs: seenSeconds === undefined ? undefined : seenSeconds * 1000,
     };
   });

@@ -3,14 +3,12 @@ import type { ServiceCodeStatus } from '../exporter-facade.ts';
 import { formatBitRate, formatCount, renderKnown } from './human-units.ts';
 import { html, trusted, type Markup } from './markup.ts';
 
-/** A plotted number of a service code. */
 export interface PlottedField {
   readonly field: keyof PlottedTotals;
   readonly title: string;
   readonly format: (value: number) => string;
 }
 
-/** In the order of the pages. */
 export const PLOTTED_FIELDS: readonly PlottedField[] = [
   { field: 'users', title: 'Users', format: formatCount },
   { field: 'tasks', title: 'Tasks', format: formatCount },
@@ -26,7 +24,6 @@ const HEIGHT = 100;
 const MARGIN = 5;
 const TICK_HEIGHT = 25;
 
-/** Whether a poll of the history has values to plot. */
 export function hasValues(history: readonly PollHistoryEntry[]): boolean {
   return history.some(({ totals }) => totals !== undefined);
 }

@@ -18,7 +18,6 @@ interface Table<Row> {
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly getRowClass?: (row: Row) => string;
-  /** A line below a row. */
   readonly renderNote?: (row: Row) => Markup | undefined;
 }
 
