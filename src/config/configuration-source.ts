@@ -86,14 +86,21 @@ export class ConfigurationSource {
     const shard = this.#last?.configuration.shard ?? configuredShard;
     const applied = new Map(this.#last?.codeFiles.map(({ path, codes }) => [path, codes]));
     const access = { readFile, findMatchingFiles, shard, applied };
-    const { problems, codeFiles, unmatchedPatterns, ...codes } = await readServiceCodes(settings, access);
-    if (this.#last === undefined) problems.push(...codeFiles.flatMap((codeFile) => codeFile.problems));
-    problems.push(...findBrokenRules(settings));
+    const codes = await readServiceCodes(settings, access);
+    const { codeFiles, unmatchedPatterns, serviceCodes, codesOnOtherShards } = codes;
+    const fileProblems = this.#last === undefined ? codeFiles.flatMap((codeFile) => codeFile.problems) : [];
+    const problems = [...codes.problems, ...fileProblems, ...findBrokenRules(settings)];
     const upstream = await readUpstreamSettings(settings, env, readFile, problems);
     throwIfAny(problems);
     const atStart = (this.#atStart ??= settings);
     return {
-      configuration: { ...readStaticSettings(settings), upstream, shard, ...codes },
+      configuration: {
+        ...readStaticSettings(settings),
+        upstream,
+        shard,
+        serviceCodes,
+        codesOnOtherShards,
+      },
       settings,
       codeFiles,
       unmatchedPatterns,
