@@ -4,7 +4,7 @@ import { OTHER, sanitizeLabelValue, UNKNOWN, type LabelSet } from '../listing/la
 import type { Listing, TaskReading } from '../listing/listing.ts';
 import { placeOf, TextRows, type RowsOf } from '../listing/rows.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
-import { SlotTable } from './slot-table.ts';
+import { TaskSlots } from './task-slots.ts';
 
 const FORMAT = placeOf('outputs', 'format');
 
@@ -33,17 +33,12 @@ interface TaskLookup {
   getTask(id: string): TaskAccount | undefined;
 }
 
-/** A task that competes for a slot, by its id. */
-interface TaskItem {
-  readonly key: string;
-  readonly reading: TaskReading;
-}
-
 /** The families per task, of those with the most connections, then those with the highest input. */
 export class TaskDetails {
   readonly #maxTasks: number;
-  readonly #slots: SlotTable<TaskItem>;
-  readonly #nameSlots = new SlotTable({ capacity: MAX_NAMES });
+  readonly #slots: TaskSlots;
+  /** Names that are told apart, the longest absent first. */
+  readonly #names = new Set<string>();
   #expectedNames: ReadonlySet<string> = new Set();
   readonly #details = new Map<string, TaskDetail>();
   /** The labels of outputs in the last listing, by row. */
@@ -52,11 +47,7 @@ export class TaskDetails {
 
   constructor(maxTasks: number) {
     this.#maxTasks = maxTasks;
-    this.#slots = new SlotTable({
-      capacity: maxTasks,
-      getSize: ({ reading }) => [reading.connections, sumInputBytes(reading)],
-      canReplacePresent: true,
-    });
+    this.#slots = new TaskSlots(maxTasks);
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
@@ -67,23 +58,30 @@ export class TaskDetails {
   ): void {
     this.#expectedNames = new Set(expectedNames);
     this.#outputLabels = rows.outputs.labelSets;
-    const items = Array.from(readings, ([key, reading]): TaskItem => ({ key, reading }));
-    this.#slots.assign(items, at);
+    this.#slots.assign(readings, at);
     for (const id of this.#details.keys())
       if (!readings.has(id) || !this.#slots.has(id)) this.#details.delete(id);
     const names = new Set<string>();
-    for (const { key, reading } of items) {
-      if (!this.#slots.has(key)) continue;
-      const detail = this.#details.get(key) ?? this.#createDetail(key);
+    for (const [id, reading] of readings) {
+      if (!this.#slots.has(id)) continue;
+      const detail = this.#details.get(id) ?? this.#createDetail(id);
       detail.reading = reading;
       const { name } = reading;
       if (name !== undefined && !this.#expectedNames.has(name)) names.add(name);
     }
     this.omittedCount = readings.size - this.#details.size;
-    this.#nameSlots.assign(
-      Array.from(names, (key) => ({ key })),
-      at,
-    );
+    this.#keepNames(names);
+  }
+
+  /** A name of this listing takes the place of one that is absent. */
+  #keepNames(names: ReadonlySet<string>): void {
+    for (const name of names) if (this.#names.delete(name)) this.#names.add(name);
+    for (const name of names) {
+      if (this.#names.has(name)) continue;
+      const [first = name] = this.#names;
+      if (this.#names.size >= MAX_NAMES && !names.has(first)) this.#names.delete(first);
+      if (this.#names.size < MAX_NAMES) this.#names.add(name);
+    }
   }
 
   /** The counters of the tasks that are exposed. */
@@ -146,7 +144,7 @@ export class TaskDetails {
   /** No label for a task without a name. Expected names never fold. */
   #listNameLabels({ name }: TaskReading): readonly string[] {
     if (name === undefined) return [];
-    return [this.#expectedNames.has(name) || this.#nameSlots.has(name) ? name : OTHER];
+    return [this.#expectedNames.has(name) || this.#names.has(name) ? name : OTHER];
   }
 
   #sumConnectionsByFormat({ outputs }: TaskReading): Map<string, number> {
@@ -167,10 +165,6 @@ export class TaskDetails {
     this.#details.set(id, detail);
     return detail;
   }
-}
-
-function sumInputBytes({ inputs }: TaskReading): number {
-  return inputs.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
 }
 
 /** The info labels behind the task id: server, formats, whether it merges. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import { countSeries, Exposition } from '../../../src/metrics/exposition/exposition.ts';
+import { countSeries } from '../../../src/metrics/exposition/exposition.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 import { render } from '../../support/render.ts';
 import type { ExpositionFormat } from '../../../src/metrics/exposition/exposition-lines.ts';
@@ -98,25 +98,6 @@ for (const format of FORMATS) {
 
 test('promtool accepts the catalogue', (t) => {
   assertPromtoolAccepts(t, render(oneSampleEach(), 'text'));
-});
-
-test('a cached part is rendered the same beside new parts, in both formats', () => {
-  const exposition = new Exposition();
-  const renderParts = (parts: readonly Family[], format: ExpositionFormat): string =>
-    exposition.renderBody('everything', parts, format).bytes.toString();
-  const { up } = CATALOGUE;
-  const part = (serviceCode: string, value: number): Family => ({
-    spec: up,
-    samples: columnOf(value),
-    serviceCode,
-  });
-  const cached = part('A', 1);
-  for (const format of FORMATS) {
-    const first = renderParts([cached, part('B', 1)], format);
-    const second = renderParts([cached, part('B', 0)], format);
-    assert.equal(second, first.replace('service_code="B"} 1', 'service_code="B"} 0'));
-    parseExposition(second, format);
-  }
 });
 
 test('the series count equals the number of sample lines in text 0.0.4', () => {

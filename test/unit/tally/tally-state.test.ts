@@ -79,18 +79,6 @@ test('a restored tally continues exactly like one that was never stopped', () =>
 
 const tasks = (inputBytes: number, id = 'a') => [buildTaskRecord({ id, inputBytes })];
 
-test('the first listing after a restart is no baseline: gains since the last listing count once', () => {
-  const run = new TallyRun();
-  run.commitListing({ tasks: tasks(1000) });
-  run.commitListing({ tasks: tasks(1500) });
-  // Restarts without a listing between them lose nothing.
-  for (const afterMs of [20 * 60_000, 40 * 60_000, 60 * 60_000]) run.restart({}, afterMs);
-  const first = run.commitListing({ tasks: [...tasks(2700), ...tasks(40, 'new')] }, 60 * 60_000);
-  assert.deepEqual(readValues(first, 'inputBytes'), { 'server-1': 1740 });
-  assert.deepEqual(readValues(first, 'tasksStarted'), { 'server-1': 1 });
-  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(2700) }), 'inputBytes'), { 'server-1': 1740 });
-});
-
 test('the time without new input goes on over a restart, whether the clock was set back or not', () => {
   for (const [setBackMs, elapsedMs] of [
     [0, 30_000],
@@ -107,12 +95,6 @@ test('the time without new input goes on over a restart, whether the clock was s
     assert.deepEqual(readStalled(1), { 'server-1': 1 });
     assert.equal(readLifetimes(run.commitListing({})).sum, 110);
   }
-});
-
-test('a tally without a listing has no state, and its first listing is a baseline', () => {
-  const run = new TallyRun();
-  run.restart();
-  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(1000) }), 'inputBytes'), { 'server-1': 0 });
 });
 
 test('if a restart lowers the limit, counters stay, and new label sets fold', () => {
