@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmodSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
 import { readRepositoryFile, repositoryPath } from '../../../support/repository.ts';
@@ -8,7 +8,6 @@ import { startSimulatorProgram } from '../../../support/simulator-program.ts';
 import { Buildah } from './buildah.ts';
 import { buildImages, type BuiltImage } from './built-image.ts';
 import { ContainerProcess, type ContainerRun } from './container.ts';
-import { listFiles } from './files.ts';
 import { writeSeccompProfile } from './seccomp.ts';
 
 const VERSION = '1.2.3';
@@ -92,6 +91,15 @@ function getImage(base: BuiltImage['base']): BuiltImage {
   const image = images.find((candidate) => candidate.base === base);
   assert.ok(image !== undefined);
   return image;
+}
+
+/** Lists all files and folders below a folder, by their paths without a leading slash. */
+function listFiles(root: string) {
+  return readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) => {
+    const full = join(entry.parentPath, entry.name);
+    const { uid, mode, size, mtimeMs } = lstatSync(full);
+    return { path: relative(root, full), uid, mode, state: entry.isDirectory() ? '' : `${size} ${mtimeMs}` };
+  });
 }
 
 /** Returns the total size of all files in a folder in bytes. */

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { ConfigMap } from 'kubernetes-models/v1';
 import { selectShard } from '../../../../src/sharding/shard.ts';
+import { listDeployYaml, readDeployFile } from '../../../support/deploy-files.ts';
 import { assertGolden } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { repositoryPath, readRepositoryFile } from '../../../support/repository.ts';
@@ -17,13 +18,10 @@ import {
   getSingle,
   type Manifest,
 } from '../../../integration/deploy/kubernetes/manifests.ts';
-import { formatPrometheusRules } from '../../../integration/deploy/kubernetes/prometheus-rules.ts';
 import { assertPodWorks } from '../../../integration/deploy/kubernetes/running-pod.ts';
 import { assertConnected, getPod } from '../../../integration/deploy/kubernetes/workload-checks.ts';
 
 const FOLDER = 'deploy/kubernetes';
-const MONITORING = 'overlays/monitoring';
-const SHARDS = 'overlays/shards';
 
 /** Returns the manifests that `kubectl apply -k` would send; `undefined` if kubectl is not installed. */
 function kustomizeFolder(t: TestContext, folder: string): readonly Manifest[] | undefined {
@@ -38,8 +36,24 @@ function kustomize(path: string): readonly Manifest[] {
   return parseManifests(stdout);
 }
 
-test('the overlay has the rules of deploy/prometheus/rules', () => {
-  assertGolden(`../../${FOLDER}/${MONITORING}/prometheusrule.yaml`, formatPrometheusRules());
+test('the overlay has the rules of deploy/prometheus/rules, each file as an object of the Operator', () => {
+  const objects = listDeployYaml('prometheus/rules').map((name) =>
+    [
+      'apiVersion: monitoring.coreos.com/v1',
+      'kind: PrometheusRule',
+      'metadata:',
+      `  name: xvs-exporter-${basename(name, '.yml')}`,
+      'spec:',
+      readDeployFile(name)
+        .trimEnd()
+        .replaceAll(/^(?=.)/gm, '  '),
+    ].join('\n'),
+  );
+  const note = '# Made from deploy/prometheus/rules by `UPDATE_GOLDEN=1 npm test -- kubernetes`.';
+  assertGolden(
+    `../../${FOLDER}/overlays/monitoring/prometheusrule.yaml`,
+    `${note}\n${objects.join('\n---\n')}\n`,
+  );
 });
 
 /** Renders an overlay in a folder of the repository, because kustomize takes relative paths only. */
@@ -69,7 +83,7 @@ test('the component for network policies selects the pods of the base', (t) => {
 });
 
 test('a shard runs with the settings of its pod, and keeps its state in its volume', async (t) => {
-  const manifests = kustomizeFolder(t, SHARDS);
+  const manifests = kustomizeFolder(t, 'overlays/shards');
   if (manifests === undefined) return;
   const set = getSingle(manifests, StatefulSet.is);
   const count = getPod(set).container.env?.find(({ name }) => name === 'XVS_SHARD_COUNT')?.value;
