@@ -35,6 +35,7 @@ export function renderCondition(status: ServiceCodeStatus, nowMs: number): Marku
     formatLoss(status, nowMs),
     formatMark(totals?.stalledTasks, 'stalled'),
     formatMark(totals?.tasksWithoutInput, 'without input'),
+    ...SHORTFALLS.map((shortfall) => formatShortfalls(status, shortfall, nowMs)),
     formatMark(totals?.byteCountsWaiting, 'byte counts wait'),
     formatMark(rejected?.count, `rejected${first}`),
     formatMark(totals?.tasksWithoutAccount, 'tasks without accounts'),
@@ -86,6 +87,56 @@ function countMissing(status: ServiceCodeStatus): number {
   const { tasks, tasksWithProgress, stalledTasks, tasksWithoutInput } = totals;
   const receivingInput = tasks - tasksWithProgress - stalledTasks - tasksWithoutInput;
   return Math.max(0, expectedTaskCount - receivingInput, findMissing(status).length);
+}
+
+/** How a stream that runs can fall short of what is expected of it. */
+interface Shortfall {
+  readonly noun: string;
+  readonly alert: string;
+  readonly remedy: string;
+  /** `undefined` if the stream does not. */
+  readonly describe: (task: ExpectedTask, nowMs: number) => string | undefined;
+}
+
+const SHORTFALLS: readonly Shortfall[] = [
+  {
+    noun: 'slow',
+    alert: 'XvsExpectedTaskSlow',
+    remedy: 'Check the bit rate of its encoder and the network.',
+    describe: ({ slowSinceMs }, nowMs) =>
+      slowSinceMs === undefined ? undefined : `slow since ${formatMoment(slowSinceMs, nowMs)}`,
+  },
+  {
+    noun: 'with fewer outputs',
+    alert: 'XvsRenditionMissing',
+    remedy: 'Check the transcoding of the stream.',
+    describe: ({ outputs = 0, fewerOutputs }, nowMs) =>
+      fewerOutputs &&
+      `${outputs} of ${fewerOutputs.than} outputs since ${formatMoment(fewerOutputs.sinceMs, nowMs)}`,
+  },
+];
+
+/** What an expected stream lacks in a current listing, as marks: `slow since 18:02`. */
+export function listShortfalls(
+  status: ServiceCodeStatus,
+  task: ExpectedTask,
+  nowMs: number,
+  shortfalls = SHORTFALLS,
+): readonly string[] {
+  if (!hasCurrentListing(status)) return [];
+  return shortfalls.flatMap(({ describe }) => describe(task, nowMs) ?? []);
+}
+
+/** `main slow since 18:02`, or `3 slow`. */
+function formatShortfalls(
+  status: ServiceCodeStatus,
+  shortfall: Shortfall,
+  nowMs: number,
+): string | undefined {
+  const texts = status.expectedTasks.flatMap((task) =>
+    listShortfalls(status, task, nowMs, [shortfall]).map((text) => `${task.name} ${text}`),
+  );
+  return texts.length > 1 ? `${formatCount(texts.length)} ${shortfall.noun}` : texts[0];
 }
 
 export function hasMissing(status: ServiceCodeStatus): boolean {
@@ -174,7 +225,12 @@ export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generat
     const text = `${formatQuantity(tasksWithoutInput, 'task')} never received input.`;
     yield { rank: 6, text, remedies: check, alert: 'XvsTasksWithoutInput' };
   }
-  if (condition === 'waiting') yield { rank: 7, text: 'The first poll is in progress.' };
+  for (const shortfall of SHORTFALLS) {
+    const text = formatShortfalls(status, shortfall, nowMs);
+    const { remedy, alert } = shortfall;
+    if (text !== undefined) yield { rank: 7, text: `Expected: ${text}.`, remedies: [remedy], alert };
+  }
+  if (condition === 'waiting') yield { rank: 8, text: 'The first poll is in progress.' };
 }
 
 /** Sort key of a service code, the most severe lowest. */

@@ -9,6 +9,7 @@ import {
   formatCondition,
   formatTaskCondition,
   hasCurrentListing,
+  listShortfalls,
   renderCondition,
   renderLastExpected,
   renderMark,
@@ -16,6 +17,7 @@ import {
 } from './conditions.ts';
 import { renderDocument, renderLabels, renderLinks } from './document.ts';
 import {
+  formatBitRate,
   formatCount,
   formatHumanDuration,
   formatTimeSpan,
@@ -65,6 +67,7 @@ function renderExpectedTasks(
 ): Markup | undefined {
   const { expectedTasks, lastSuccessMs } = status;
   if (expectedTasks.length === 0) return html`<p>${renderLastExpected(status, nowMs)}</p>`;
+  const isListed = hasCurrentListing(status);
   const isUp = ({ condition }: ExpectedTask): boolean => condition === 'up';
   const columns: readonly TableColumn<ExpectedTask>[] = [
     { title: 'Stream', className: 'text', render: ({ name }) => renderName(name) },
@@ -72,19 +75,36 @@ function renderExpectedTasks(
       title: 'State',
       className: 'text',
       render: (task) =>
-        html`<span class="state ${isUp(task) ? 'up' : 'down'}">${formatTaskCondition(task)}</span>`,
+        html`<span class="state ${isUp(task) ? 'up' : 'down'}">${formatTaskCondition(task)}</span>
+          ${listShortfalls(status, task, nowMs).map(renderMark)}`,
     },
     {
       title: 'Since',
       render: ({ sinceMs, condition }) =>
         sinceMs === undefined && condition === 'missing' ? 'the start' : renderAge(sinceMs, nowMs),
     },
-    { title: 'Outputs', render: ({ outputs }) => renderKnown(outputs, formatCount) },
+    {
+      title: 'Input',
+      render: ({ inputRate, minima }) =>
+        html`${renderKnown(isListed ? inputRate : undefined, formatBitRate)}${renderMinimum(minima?.inputBytesPerSecond, formatBitRate)}`,
+    },
+    { title: 'Connections', render: ({ connections }) => renderKnown(connections, formatCount) },
+    {
+      title: 'Outputs',
+      render: ({ outputs, minima }) =>
+        html`${renderKnown(outputs, formatCount)}${renderMinimum(minima?.outputs, formatCount)}`,
+    },
   ];
-  const isCurrent = hasCurrentListing(status) || lastSuccessMs === undefined;
+  const isCurrent = isListed || lastSuccessMs === undefined;
   const asOf = !isCurrent && html` <span class="aside">as of ${renderAge(lastSuccessMs, nowMs)}</span>`;
-  const rows = expectedTasks.toSorted((a, b) => Number(isUp(a)) - Number(isUp(b)));
+  const rank = (task: ExpectedTask): number =>
+    isUp(task) ? Number(listShortfalls(status, task, nowMs).length === 0) : -1;
+  const rows = expectedTasks.toSorted((a, b) => rank(a) - rank(b));
   return renderFirstRows(query, html`Expected streams${asOf}`, columns, rows);
+}
+
+function renderMinimum(minimum: number | undefined, format: (value: number) => string): Markup | undefined {
+  return minimum === undefined ? undefined : html` <span class="aside">of ${format(minimum)}</span>`;
 }
 
 function renderPlots(

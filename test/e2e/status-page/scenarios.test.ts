@@ -25,6 +25,14 @@ const EXPECTED = {
   ],
 } as const;
 
+const RUNNING = { ...EXPECTED.expectedTasks[0], connections: 7, inputRate: 150_000 };
+const SLOW = {
+  ...RUNNING,
+  minima: { name: 'main', inputBytesPerSecond: 250_000 },
+  slowSinceMs: NOW_MS - 10 * MINUTE_MS,
+};
+const FEWER = { ...RUNNING, outputs: 2, fewerOutputs: { than: 3, sinceMs: NOW_MS - 10 * MINUTE_MS } };
+
 interface Scenario {
   readonly status: ServiceCodeStatus;
   /** What the list and the page say about its state. */
@@ -140,6 +148,23 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     isInList: false,
     runbook: 'XvsTasksWithoutInput',
   },
+  'an expected stream is slow': {
+    status: createStatus('XXSLOW', { expectedTaskCount: 1, expectedTasks: [SLOW] }),
+    state: '● up ▲ main slow since 02:54',
+    problem: 'Expected: main slow since 02:54. Try: Check the bit rate of its encoder and the network.',
+    isInList: false,
+    runbook: 'XvsExpectedTaskSlow',
+  },
+  'expected streams have fewer outputs': {
+    status: createStatus('XXXFEWER', {
+      expectedTaskCount: 2,
+      expectedTasks: [FEWER, { ...FEWER, name: 'backup' }],
+    }),
+    state: '● up ▲ 2 with fewer outputs',
+    problem: 'Expected: 2 with fewer outputs.',
+    isInList: false,
+    runbook: 'XvsRenditionMissing',
+  },
   'the first poll is in progress': {
     status: createWaitingStatus('YWAITING'),
     state: '○ not polled yet',
@@ -204,7 +229,7 @@ test('the summary counts conditions, and what is missing and stalled', async (t)
   await testPage(t, ROWS, '/', async ({ page }) => {
     assert.equal(
       await readText(page.getByRole('status')),
-      '2 down, 1 stale, 2 lost, 2 no traffic, 1 not polled yet, 8 up; 4 expected streams missing; 5 tasks stalled; 4 tasks without input',
+      '2 down, 1 stale, 2 lost, 2 no traffic, 1 not polled yet, 10 up; 4 expected streams missing; 5 tasks stalled; 4 tasks without input',
     );
   });
 });
@@ -252,8 +277,23 @@ test('while a service code is down, its page and the list repeat what is expecte
     await findInList(page, 'COUNTED').getByText('Expected: 5 live tasks.').waitFor();
     await page.goto(`${base}/service-codes/?service_code=D`);
     assert.deepEqual(await readTable(page, 'Expected streams as of 11 min ago'), [
-      ['backup', 'missing', '11 min ago', '– unknown'],
-      ['main', 'up', '10 min ago', '3'],
+      ['backup', 'missing', '11 min ago', '– unknown', '– unknown', '– unknown'],
+      ['main', 'up', '10 min ago', '– unknown', '– unknown', '3'],
+    ]);
+  });
+});
+
+test('the page shows what each expected stream carries beside its minimum, and what it lacks', async (t) => {
+  const well = { ...RUNNING, name: 'guest', minima: { name: 'guest', outputs: 3 } };
+  const status = createStatus('A', {
+    expectedTaskCount: 3,
+    expectedTasks: [well, SLOW, { ...FEWER, name: 'backup' }],
+  });
+  await testPage(t, [status], '/service-codes/?service_code=A', async ({ page }) => {
+    assert.deepEqual(await readTable(page, 'Expected streams'), [
+      ['main', 'up ▲ slow since 02:54', '10 min ago', '1.20 Mb/s of 2.00 Mb/s', '7', '3'],
+      ['backup', 'up ▲ 2 of 3 outputs since 02:54', '10 min ago', '1.20 Mb/s', '7', '2'],
+      ['guest', 'up', '10 min ago', '1.20 Mb/s', '7', '3 of 3'],
     ]);
   });
 });
