@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { EXIT_CODES } from '../../src/commands/help.ts';
 import { SERVICE_CODE_KEYS } from '../../src/config/service-codes/schema.ts';
-import { listSettingGroups, type SettingGroup } from '../../src/config/settings.ts';
+import {
+  describeSchema,
+  listSettingGroups,
+  toEnvironmentName,
+  toFlagName,
+} from '../../src/config/settings.ts';
 import type { Setting, SettingPath } from '../../src/config/settings.ts';
-import { describeSchema, toEnvironmentName, toFlagName } from '../../src/config/settings.ts';
 
 const HEAD = `# Settings
 
@@ -39,7 +43,7 @@ export function renderSettingsReference(): string {
   return [HEAD, ...listSettingGroups().map(formatGroup), exitCodes].join('\n');
 }
 
-function formatGroup({ name, title, settings }: SettingGroup): string {
+function formatGroup({ name, title, settings }: ReturnType<typeof listSettingGroups>[number]): string {
   const rows = settings.map(formatSettingRow);
   const section = [
     `## ${title}`,

@@ -234,14 +234,6 @@ export function isSettingPath(path: string): path is SettingPath {
   return Object.hasOwn(SETTINGS, path);
 }
 
-/** Settings that share the first part of their key, in the order of the table. */
-export interface SettingGroup {
-  /** First part of the key; empty for keys without a dot. */
-  readonly name: string;
-  readonly title: string;
-  readonly settings: readonly (readonly [SettingPath, Setting])[];
-}
-
 /** In the order in which operators need them. */
 const GROUP_TITLES = {
   '': 'Service codes and secret',
@@ -258,8 +250,8 @@ const GROUP_TITLES = {
   signing: 'Request signing; the default is the scheme of the public clients',
 } as const;
 
-/** Lists the settings by group. */
-export function listSettingGroups(): readonly SettingGroup[] {
+/** Lists the settings by the first part of their key, which is empty for keys without a dot. */
+export function listSettingGroups() {
   return Object.entries(GROUP_TITLES).map(([name, title]) => ({
     name,
     title,
@@ -284,8 +276,7 @@ export function toFlagName(path: string): string {
 
 /** `poll.stale_after` → `poll`; a key without a dot has the group ''. */
 export function toGroupName(path: string): string {
-  const dot = path.indexOf('.');
-  return dot < 0 ? '' : path.slice(0, dot);
+  return path.slice(0, Math.max(0, path.indexOf('.')));
 }
 
 /** The three ways to set a setting, as a remedy. */
