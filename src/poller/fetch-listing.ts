@@ -21,11 +21,9 @@ export interface ListingObserver extends RequestObserver {
 }
 
 interface FetchResult {
-  /** `ret` of the response; `undefined` if it had none. */
   readonly ret: number | undefined;
   /** Decompressed bytes received, 0 for an empty body; `undefined` if there was no body. */
   readonly bytes: number | undefined;
-  /** HTTP status of the response; `undefined` if there was none. */
   readonly status: number | undefined;
 }
 
@@ -35,7 +33,6 @@ export interface GoodListing extends FetchResult {
   readonly error?: undefined;
 }
 
-/** A failed request. */
 export interface FailedListing extends FetchResult {
   readonly error: UpstreamError;
   /** Users and tasks that were read until it failed. */

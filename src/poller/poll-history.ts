@@ -34,12 +34,10 @@ export interface LatestListing extends Omit<ListingTotals, 'inputBytes' | 'outpu
   readonly egress: number | undefined;
 }
 
-/** Totals that the status page plots. */
 export type PlottedTotals = Pick<LatestListing, 'users' | 'tasks' | 'connections' | 'ingress' | 'egress'>;
 
 interface PollOutcome {
   readonly durationMs: number;
-  /** Set if the poll failed. */
   readonly error?: PollErrorReason | undefined;
   /** The `ret` of an `api_error`, the HTTP status of an `http_status`. */
   readonly errorCode?: number | undefined;
@@ -59,7 +57,6 @@ export interface PollHistoryEntry extends PollOutcome {
   readonly totals: PlottedTotals | undefined;
 }
 
-/** A good listing lost most users or tasks of an earlier one. */
 export interface ListingLoss {
   readonly field: 'users' | 'tasks';
   readonly from: number;
@@ -94,12 +91,10 @@ export class PollHistory {
   #latestPoll: CompletedPoll | undefined;
   #latestListing: (LatestListing & ListingTotals & { readonly atMs: number }) | undefined;
 
-  /** The last good listing; later polls may have failed. */
   get latestListing(): LatestListing | undefined {
     return this.#latestListing;
   }
 
-  /** Duration of the last poll, successful or not. */
   get latestDurationMs(): number | undefined {
     return this.#latestPoll?.durationMs;
   }

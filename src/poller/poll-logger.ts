@@ -8,7 +8,6 @@ export class PollLogger {
   readonly #logger: Logger;
   #hasLoggedPoll = false;
   #lastFailure: string | undefined;
-  /** Problems of the last good listing. */
   readonly #problems = new Set<string>();
 
   constructor(logger: Logger) {

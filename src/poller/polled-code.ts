@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Expectation } from '../tally/expectations.ts';
 import type { ListingRequest } from './fetch-listing.ts';
 
-/** A service code to poll. */
 export interface PolledCode extends ListingRequest {
   readonly intervalMs: number;
   readonly staleAfterMs: number;
@@ -16,7 +15,6 @@ export interface CodeDiff {
   readonly changed: readonly PolledCode[];
   /** With the same settings, except for the expectation: their polls go on. */
   readonly kept: readonly PolledCode[];
-  /** Those of `kept` with another expectation. */
   readonly expectationChanged: readonly PolledCode[];
   readonly removed: readonly PolledCode[];
 }

@@ -19,7 +19,6 @@ const HEALTH_CHECK_INTERVAL_MS = 5000;
 /** Settings that all tallies share. */
 type TallySettings = Omit<TallyOptions, 'serviceCode' | 'stallAfterMs' | 'pollIntervalMs'>;
 
-/** Persists tallies. */
 interface TallyPersistence extends StateWriter {
   /** The tallies that were restored at the start, by service code. */
   readonly tallies: ReadonlyMap<string, Tally>;
@@ -38,7 +37,6 @@ export interface PollerOptions extends Pick<
   readonly logger: Logger;
 }
 
-/** Creates an empty tally for a service code. */
 export function createTally(
   { serviceCode, stallAfterMs, intervalMs }: PolledCode,
   settings: TallySettings,
@@ -92,7 +90,6 @@ export class Poller implements AsyncDisposable {
     return this.#pollers.get(serviceCode)?.getPlan(nowMs);
   }
 
-  /** The current tally of every polled service code. */
   get tallies(): readonly Tally[] {
     return [...this.#pollers.values()].map(({ tally }) => tally);
   }

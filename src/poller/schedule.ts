@@ -1,14 +1,8 @@
-/** Longest pause that the exporter grants to a `Retry-After`, however long the service asks for. */
-const MAX_PAUSE_MS = 5 * 60 * 1000;
-
 /** First polls less than this apart start together: a wake-up for each would cost more than the poll. */
 const TICK_MS = 250;
 
 /** Longest gap between the first polls of service codes that were added or changed by a reload. */
 const PROMPT_GAP_MS = 100;
-
-/** A poll loop that is late by less is not stuck: a process that was suspended needs time to catch up. */
-const MIN_OVERDUE_MS = 60_000;
 
 /** Computes the delay of a first poll: those of all service codes are spread evenly over the interval. */
 export function computeFirstDelayMs(index: number, count: number, intervalMs: number): number {
@@ -36,14 +30,4 @@ export function computeNextPoll(dueMs: number, intervalMs: number, nowMs: number
 /** Finds the first point of the polling grid, on which `dueMs` is, that is not before `minMs`. */
 export function findFirstPollAfter(dueMs: number, intervalMs: number, minMs: number): number {
   return dueMs + Math.max(0, Math.ceil((minMs - dueMs) / intervalMs)) * intervalMs;
-}
-
-/** Computes the end of the pause that a service asked for with `Retry-After`. */
-export function computePauseEndMs(nowMs: number, retryAfterMs: number | undefined): number {
-  return nowMs + Math.min(retryAfterMs ?? 0, MAX_PAUSE_MS);
-}
-
-/** Whether a poll loop pending since `sinceMs` is stuck: over a minute, and twice the longest poll. */
-export function isOverdue(sinceMs: number, maxPollMs: number, nowMs: number): boolean {
-  return nowMs - sinceMs > Math.max(MIN_OVERDUE_MS, 2 * maxPollMs);
 }

@@ -12,14 +12,19 @@ import { fetchListing, type FailedListing, type GoodListing } from './fetch-list
 import { computeTotals, PollHistory } from './poll-history.ts';
 import type { PollLogger } from './poll-logger.ts';
 import type { PolledCode } from './polled-code.ts';
-import { computeNextPoll, computePauseEndMs, findFirstPollAfter, isOverdue } from './schedule.ts';
+import { computeNextPoll, findFirstPollAfter } from './schedule.ts';
 import type { CodeState, PollFailure, Store } from './store.ts';
 
-/** Persists good listings. */
 export interface StateWriter {
   /** Writes the records of a tally after a commit. Resolves when its listing can be published. */
   write(serviceCode: string, records: TallyRecords): Promise<void>;
 }
+
+/** Longest pause that the exporter grants to a `Retry-After`, however long the service asks for. */
+const MAX_PAUSE_MS = 5 * 60 * 1000;
+
+/** A loop that is late by less is not stuck: a process that was suspended needs time to catch up. */
+const MIN_OVERDUE_MS = 60_000;
 
 export interface ServiceCodePollerOptions {
   readonly code: PolledCode;
@@ -94,10 +99,10 @@ export class ServiceCodePoller {
     this.#publish({});
   }
 
-  /** Whether the loop or a poll is overdue; `nowMs` is monotonic. */
+  /** Whether the loop or a poll is overdue: over a minute, and twice the longest poll; `nowMs` is monotonic. */
   isStuck(nowMs: number): boolean {
     const { timeoutMs } = this.#code;
-    return this.#pendingSinceMs !== undefined && isOverdue(this.#pendingSinceMs, timeoutMs, nowMs);
+    return nowMs - (this.#pendingSinceMs ?? nowMs) > Math.max(MIN_OVERDUE_MS, 2 * timeoutMs);
   }
 
   /** Polls periodically until it is stopped. */
@@ -105,7 +110,6 @@ export class ServiceCodePoller {
     this.#polling = new BackgroundTask((signal) => this.#run(firstDelayMs, signal), onFailure);
   }
 
-  /** Aborts the running poll and waits for its end. */
   async stop(): Promise<void> {
     await this.#polling?.[Symbol.asyncDispose]();
     this.#polling = undefined;
@@ -176,7 +180,7 @@ export class ServiceCodePoller {
     const { metrics, pollLogger } = this.#options;
     const { error, ret, status } = failed;
     const { wallMs, monotonicMs } = this.#getInstant();
-    this.#pausedUntilMs = computePauseEndMs(monotonicMs, error.retryAfterMs);
+    this.#pausedUntilMs = monotonicMs + Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS);
     const failure: PollFailure = {
       reason: error.reason,
       message: error.message,
@@ -194,7 +198,6 @@ export class ServiceCodePoller {
     pollLogger.logFailure(failed, durationMs);
   }
 
-  /** Publishes the last state with `changes` applied. */
   #publish(changes: Partial<CodeState>): void {
     const { store } = this.#options;
     const { serviceCode, staleAfterMs, expectation } = this.#code;

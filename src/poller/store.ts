@@ -24,7 +24,6 @@ import type { PollHistory } from './poll-history.ts';
 export interface PollFailure {
   readonly reason: PollErrorReason;
   readonly message: string;
-  /** The likeliest first, at least one. */
   readonly remedies: readonly string[];
   /** When the first of the failed polls in a row ended, in wall-clock milliseconds. */
   readonly sinceMs: number;
@@ -37,22 +36,18 @@ export interface CodeState {
   readonly serviceCode: string;
   /** Whether the last poll succeeded; `undefined` before the first poll has ended. */
   readonly isUp?: boolean | undefined;
-  /** `ret` of the last response. */
   readonly ret?: number | undefined;
   /** HTTP status of the last response; `undefined` if the last poll got none. */
   readonly httpStatus?: number | undefined;
   /** Wall-clock milliseconds. */
   readonly lastPollMs?: number | undefined;
   readonly lastSuccessMs?: number | undefined;
-  /** Set while the last poll has failed. */
   readonly failure?: PollFailure | undefined;
-  /** Snapshot of the last good listing. */
   readonly snapshot?: Snapshot | undefined;
   /** The counters of an earlier process; `undefined` without state. */
   readonly restored?: Counts | undefined;
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
-  /** What must run of it. */
   readonly expectation?: Expectation | undefined;
   readonly history: PollHistory;
 }

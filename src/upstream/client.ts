@@ -17,7 +17,6 @@ const MAX_EXCERPT_BYTES = 64 * 1024;
 /** With as many, of which the interface has none, a poll fails: they take time of the event loop. */
 const MAX_INFORMATIONAL_RESPONSES = 5;
 
-/** Options for all service codes. */
 export interface ClientOptions extends Omit<ConnectionOptions, 'resolver'> {
   /** Limit of a decoded body. */
   readonly maxResponseBytes: number;
@@ -47,7 +46,6 @@ export interface ListingResponse {
 /** Receives the decoded chunks of a body as they arrive, with the HTTP status of the response. */
 export type BodyConsumer = (chunk: Uint8Array, status: number) => void;
 
-/** A response whose body is still to be read. */
 interface Received {
   readonly response: ListingResponse;
   readonly header: ResponseHead['header'];

@@ -6,7 +6,6 @@ import { UpstreamError } from './errors.ts';
 import { NoProxy } from './no-proxy.ts';
 import type { Resolver } from './resolver.ts';
 
-/** PEM texts. */
 interface TlsOptions {
   /** Trusted CA certificates, instead of those that Node.js bundles. */
   readonly ca?: string;
@@ -29,7 +28,6 @@ export interface ConnectionOptions {
    * The deadlines of the polls end requests; this one ends attempts that no poll waits for any more.
    */
   readonly timeoutMs: number;
-  /** Connections per origin. */
   readonly maxConnections: number;
   readonly tls: TlsOptions;
   readonly proxy: ProxyOptions;
@@ -158,7 +156,6 @@ export class UpstreamConnections implements AsyncDisposable {
     };
   }
 
-  /** Records the certificates of servers. */
   #record(connect: Pool.Options['connect']): buildConnector.connector {
     if (typeof connect !== 'function') throw new TypeError('Expected a connector');
     return (target, callback) => {

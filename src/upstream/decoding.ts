@@ -11,7 +11,6 @@ import {
 import type { TurnGate } from './body-limits.ts';
 import { UpstreamError } from './errors.ts';
 
-/** As a value of `Accept-Encoding`. */
 export const ACCEPTED_CODINGS = 'gzip, deflate';
 
 /** zlib, in a thread of its own, decompresses this much beyond what the consumer has read. */

@@ -43,9 +43,7 @@ export const POLL_ERROR_REMEDY: Readonly<Record<PollErrorReason, string>> = {
 };
 
 export interface UpstreamErrorDetails {
-  /** HTTP status of the response. */
   readonly status?: number | undefined;
-  /** The delay that the service requested with `Retry-After`. */
   readonly retryAfterMs?: number | undefined;
   /** Code of the system, TLS or HTTP client error: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   readonly code?: string | undefined;

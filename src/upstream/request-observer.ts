@@ -13,7 +13,6 @@ export interface ResponseHead extends ResponseTimes {
   readonly status: number;
   /** Soonest expiry in the certificate chain of the service, in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificateNotAfterMs: number | undefined;
-  /** Returns a header by its name in lower case. */
   header(this: void, name: string): string | undefined;
 }
 

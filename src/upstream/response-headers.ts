@@ -4,9 +4,7 @@ export interface ClockOffset {
   readonly uncertaintyMs: number;
 }
 
-/** What the headers of a response say about time. */
 export interface ResponseTimes {
-  /** Undefined without a valid `Date`. */
   readonly clockOffset: ClockOffset | undefined;
   /** `Age`: how long ago the service has sent the response to a cache; 0 without a cache. */
   readonly ageMs: number;

@@ -2,18 +2,15 @@ import { createHmac } from 'node:crypto';
 
 /** How requests are signed. The interface does not show it; the default is the scheme of the vendor's public clients. */
 export interface SigningScheme {
-  /** Digest of the HMAC. */
   readonly algorithm: 'sha256' | 'sha1' | 'sha384' | 'sha512' | 'md5';
   /** String to sign: text with the placeholders `{path}`, `{query}` and `{timestamp}`, already validated. */
   readonly template: string;
   readonly encoding: 'hex' | 'base64' | 'base64url';
-  /** Unit of the timestamp since the Unix epoch. */
   readonly timestampUnit: 'ms' | 's';
   readonly signatureHeader: string;
   readonly timestampHeader: string;
 }
 
-/** The signed parts of a request. */
 export interface SignedParts {
   /** As sent: percent-encoded, starting with `/`, without host and query. */
   readonly path: string;
@@ -26,7 +23,6 @@ export const TASK_LIST_PATH = '/api/20140928/task_list';
 
 /** The address of a listing, in the forms needed to sign and to send the request. */
 export interface ListingAddress extends SignedParts {
-  /** Scheme, host and port. */
   readonly origin: string;
   /** Complete URL as sent, with a percent-encoded query. */
   readonly url: string;

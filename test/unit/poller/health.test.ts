@@ -37,6 +37,16 @@ test('a loop that does not wake up is stuck one minute after its poll was due', 
   );
 });
 
+test('a poll with a long timeout is stuck after twice that time', async (t) => {
+  const { clock, poller, start } = createRig(t, ['A'], { timeoutMs: 40_000 });
+  start();
+  await advanceClock(clock, 0);
+  await advanceClock(clock, 80_000);
+  assert.equal(poller.checkHealth(), true);
+  await advanceClock(clock, 1);
+  assert.equal(poller.checkHealth(), false);
+});
+
 test('after the machine wakes from sleep, no loop is stuck before its first poll has ended', async (t) => {
   const clock = new SuspendableClock(START_MS);
   const { client, poller, start } = createRig(t, ['A'], { clock });

@@ -35,6 +35,7 @@ export function createPolledCode(serviceCode: string, more: Partial<PolledCode> 
 export interface RigOptions<Clock extends ManualClock> {
   readonly clock?: Clock;
   readonly intervalMs?: number;
+  readonly timeoutMs?: number;
 }
 
 export type Rig = ReturnType<typeof createRig>;
@@ -43,14 +44,14 @@ export type Rig = ReturnType<typeof createRig>;
 export function createRig<Clock extends ManualClock>(
   t: TestContext,
   serviceCodes: readonly string[] = ['A'],
-  { clock: givenClock, intervalMs = INTERVAL_MS }: RigOptions<Clock> = {},
+  { clock: givenClock, ...settings }: RigOptions<Clock> = {},
 ) {
   const clock = givenClock ?? new ManualClock(START_MS);
   const client = new ManualClient(clock);
   const store = new Store();
   const { logger, lines } = createRecordingLogger();
   const poller = new Poller({
-    codes: serviceCodes.map((serviceCode) => createPolledCode(serviceCode, { intervalMs })),
+    codes: serviceCodes.map((serviceCode) => createPolledCode(serviceCode, settings)),
     tallySettings: { maxLabelSets: 100, perTask: false, maxTasks: 10 },
     client,
     readers: getReaderPool(),

@@ -4,10 +4,8 @@ import fc from 'fast-check';
 import {
   computeFirstDelayMs,
   computeNextPoll,
-  computePauseEndMs,
   computeReloadDelayMs,
   findFirstPollAfter,
-  isOverdue,
 } from '../../../src/poller/schedule.ts';
 
 const milliseconds = fc.nat({ max: 10_000_000_000 });
@@ -62,19 +60,6 @@ test('the next poll is at the first future point of the grid, and missed points 
   );
 });
 
-for (const [name, retryAfterMs, expected] of [
-  ['asks for nothing', undefined, 1000],
-  ['asks for 0 seconds', 0, 1000],
-  ['asks for 7 seconds', 7000, 8000],
-  ['asks for 5 minutes', 300_000, 301_000],
-  ['asks for more than 5 minutes', 300_001, 301_000],
-  ['asks for a day', 86_400_000, 301_000],
-] as const) {
-  test(`a service that ${name} is not polled for ${expected - 1000} ms`, () => {
-    assert.equal(computePauseEndMs(1000, retryAfterMs), expected);
-  });
-}
-
 for (const [index, count, everyMs, expected] of [
   [0, 1, 15_000, 0],
   [1, 2, 15_000, 100],
@@ -84,18 +69,5 @@ for (const [index, count, everyMs, expected] of [
 ] as const) {
   test(`added code ${index + 1} of ${count}, with an interval of ${everyMs} ms, waits ${expected} ms`, () => {
     assert.equal(computeReloadDelayMs(index, count, everyMs), expected);
-  });
-}
-
-for (const [name, sinceMs, maxPollMs, nowMs, expected] of [
-  ['before it is due', 20_000, 15_000, 10_000, false],
-  ['when it is due', 10_000, 15_000, 10_000, false],
-  ['a minute late', 10_000, 15_000, 70_000, false],
-  ['more than a minute late', 10_000, 15_000, 70_001, true],
-  ['more than a minute late, with polls of 40 s', 10_000, 40_000, 70_001, false],
-  ['later than twice the longest poll of 40 s', 10_000, 40_000, 90_001, true],
-] as const) {
-  test(`a loop is ${expected ? '' : 'not '}stuck ${name}`, () => {
-    assert.equal(isOverdue(sinceMs, maxPollMs, nowMs), expected);
   });
 }
