@@ -17,14 +17,15 @@ const NAMES = [
   'MUSEUM',
   'ARENA',
   'CAMPUS',
-  'CITYHALL',
+  'CHAMPIONSHIP_FINAL_MAIN_ARENA_2026',
   'NEWSROOM',
   'TESTING',
   'THEATRE',
 ];
 const STREAMS = ['main', 'backup'];
 /** These service codes expect the streams. */
-const EXPECTING = ['CONCERT', 'STADIUM'];
+const EXPECTING = ['CONCERT', 'STADIUM', 'ARENA'];
+const EXPECTED = [{ name: 'main', min_input_rate: '2Mbit/s', outputs: 3 }, { name: 'backup' }];
 const PICTURES = [
   { name: 'list-light', path: '/', colorScheme: 'light', width: 1440, height: 720 },
   { name: 'list-dark', path: '/', colorScheme: 'dark', width: 1440, height: 720 },
@@ -42,6 +43,7 @@ const PICTURES = [
     width: 1280,
     height: 1040,
   },
+  { name: 'code-slow', path: '/service-codes/ARENA', colorScheme: 'light', width: 1280, height: 720 },
   { name: 'list-phone', path: '/', colorScheme: 'light', width: 360, height: 760 },
   {
     name: 'code-phone',
@@ -78,7 +80,7 @@ async function start(program, args, pattern, environment = {}) {
 function createEnvironment(baseUrl) {
   const codes = NAMES.map((name) => ({
     service_code: name,
-    ...(EXPECTING.includes(name) && { expect: { names: STREAMS } }),
+    ...(EXPECTING.includes(name) && { expect: { names: EXPECTED } }),
   }));
   // JSON is YAML, too.
   writeFileSync(configurationFile, JSON.stringify({ service_codes: codes, tasks: { name: 'opaque.room' } }));
@@ -110,6 +112,7 @@ async function run() {
   await delay(6000);
   await fetch(`${service}/-/faults?service_code=MUSEUM`, { method: 'DELETE' });
   await injectFault({ fault: 'freeze_ingest', serviceCode: 'CONCERT' });
+  await injectFault({ fault: 'slow_ingest', name: 'main', serviceCode: 'ARENA' });
   await delay(15_000);
   await injectFault({ fault: 'ret', value: 1005, serviceCode: 'STADIUM' });
   await delay(16_000);
