@@ -79,13 +79,13 @@ export class ConfigurationSource {
   }
 
   async #load({ readFile, findMatchingFiles }: WatchedFiles): Promise<LoadedConfiguration> {
-    const { flags, env, hostName } = this.#options;
+    const { flags, env, hostName, resolveLinks } = this.#options;
     const sources = await readSources(env, flags, readFile);
     const settings = mergeEntries(sources.entries, sources.problems);
     const configuredShard = resolveShard(settings, hostName);
     const shard = this.#last?.configuration.shard ?? configuredShard;
     const applied = new Map(this.#last?.codeFiles.map(({ path, codes }) => [path, codes]));
-    const access = { readFile, findMatchingFiles, shard, applied };
+    const access = { readFile, findMatchingFiles, resolveLinks, shard, applied };
     const codes = await readServiceCodes(settings, access);
     const { codeFiles, unmatchedPatterns, serviceCodes, codesOnOtherShards } = codes;
     const fileProblems = this.#last === undefined ? codeFiles.flatMap((codeFile) => codeFile.problems) : [];

@@ -17,6 +17,8 @@ export type ReadFile = (path: string) => Promise<string>;
 export interface ConfigFileSystem {
   readonly readFile: ReadFile;
   readonly listFolder: (path: string) => Promise<readonly string[]>;
+  /** The path of a file without links. */
+  readonly resolveLinks: (path: string) => Promise<string>;
   /** A text that changes when the file is written or replaced, also behind a link. */
   readonly readStamp: (path: string) => Promise<string>;
 }
@@ -28,6 +30,7 @@ const calls = new PQueue({ concurrency: 1 });
 export const LOCAL_FILE_SYSTEM: ConfigFileSystem = {
   readFile: (path) => calls.add(() => readRegularFile(path)),
   listFolder: (path) => calls.add(() => fs.readdir(path)),
+  resolveLinks: (path) => calls.add(() => fs.realpath(path)),
   readStamp: (path) => calls.add(() => readSizeAndTimes(path)),
 };
 

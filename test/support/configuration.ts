@@ -26,7 +26,7 @@ export function createFiles(files: Files): ConfigFileSystem {
       ? Promise.resolve(names.map((file) => basename(file)))
       : Promise.reject(failing('ENOENT', path));
   };
-  return { readFile, listFolder, readStamp: readFile };
+  return { readFile, listFolder, readStamp: readFile, resolveLinks: (path) => Promise.resolve(path) };
 }
 
 /** Fails the test if the host name is looked up. */
@@ -37,7 +37,7 @@ export function failHostNameLookup(): never {
 /** Fails the test if a file is read. */
 export const NO_FILES: ConfigFileSystem = (() => {
   const fail = () => Promise.reject(new Error('Expected no file to be read, found a read'));
-  return { readFile: fail, listFolder: fail, readStamp: fail };
+  return { readFile: fail, listFolder: fail, readStamp: fail, resolveLinks: fail };
 })();
 
 export interface ConfigurationInput {

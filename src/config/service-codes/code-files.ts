@@ -1,13 +1,14 @@
 import { basename, dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createProblem, describeKind, formatValue, type Problem } from '../config-error.ts';
 import { describeReadError, isMissing, resolvePath } from '../file-system.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
-import { toProblems, type ValuePath } from '../validation.ts';
+import { toProblems, type Locate, type ValuePath } from '../validation.ts';
 import { formatLocation, parseYaml, type YamlSource } from '../yaml-source.ts';
 import { chooseSecret, readCodeList } from './code-list.ts';
 import type { CodeList, ListContext, ListedCode } from './code-list.ts';
-import { serviceCodeEntries } from './schema.ts';
+import { serviceCodeEntries, type ServiceCodeEntry } from './schema.ts';
 
 /** A file of service codes. A bad one has problems, and the codes of its last good version. */
 export interface CodeFile extends CodeList {
@@ -121,8 +122,11 @@ async function readCodeFiles(settings: MergedSettings, context: ListContext) {
     const pattern = resolvePath(folder, glob);
     const matches = await readMatchingFiles(glob, pattern, location, context);
     if (matches.length === 0) unmatchedPatterns.push(pattern);
-    // Two paths may match the same file.
-    for (const file of matches) if (!files.has(file.path)) files.set(file.path, file);
+    for (const file of matches) {
+      // Two paths may match the same file, or links to it.
+      const realPath = await context.resolveLinks(file.path).catch(() => file.path);
+      if (!files.has(realPath)) files.set(realPath, file);
+    }
   }
   return { files: [...files.values()], unmatchedPatterns };
 }
@@ -164,10 +168,37 @@ async function readCodeFile(
   const fail = (problems: readonly Problem[]) => keepCodes({ path, name }, problems, context);
   const source = tryParseJson(text, path) ?? parseYaml(text, path);
   if ('message' in source) return fail([source]);
-  const { success, data, error } = serviceCodeEntries.safeParse(source.value);
-  if (!success) return fail(toProblems(error, source.locate));
-  const list = await readCodeList(data, { locate: source.locate, folder: dirname(path) }, context);
+  const { locate } = source;
+  const { entries, problems } = await parseEntries(source.value, locate);
+  if (problems.length > 0) return fail(problems);
+  const list = await readCodeList(entries, { locate, folder: dirname(path) }, context);
   return list.problems.length > 0 ? fail(list.problems) : { path, name, ...list };
+}
+
+/** Codes that are validated in one turn of the event loop. */
+const CODES_PER_TURN = 1000;
+
+/** Validates a list in parts, so that polls and scrapes run meanwhile. */
+async function parseEntries(value: unknown, locate: Locate) {
+  const parts = Array.isArray(value) ? listParts<unknown>(value) : [value];
+  const entries: ServiceCodeEntry[] = [];
+  const problems: Problem[] = [];
+  for (const [number, part] of parts.entries()) {
+    await nextTurn();
+    const { success, data, error } = serviceCodeEntries.safeParse(part);
+    const locateInPart: Locate = ([index, ...inner] = [], isKey) =>
+      locate(typeof index === 'number' ? [number * CODES_PER_TURN + index, ...inner] : [], isKey);
+    for (const entry of success ? data : []) entries.push(entry);
+    for (const problem of success ? [] : toProblems(error, locateInPart)) problems.push(problem);
+  }
+  return { entries, problems };
+}
+
+function listParts<Item>(list: readonly Item[]): readonly (readonly Item[])[] {
+  const count = Math.max(1, Math.ceil(list.length / CODES_PER_TURN));
+  return Array.from({ length: count }, (_, part) =>
+    list.slice(part * CODES_PER_TURN, (part + 1) * CODES_PER_TURN),
+  );
 }
 
 /** A bad file: the codes of its last good version, if there is one, stay in effect. */

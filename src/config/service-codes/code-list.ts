@@ -2,7 +2,7 @@ import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
 import { selectShard, type Shard } from '../../sharding/shard.ts';
 import { createProblem, expectedFound, formatValue, type Problem } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
-import { readText, resolvePath, type ReadFile } from '../file-system.ts';
+import { readText, resolvePath, type ConfigFileSystem, type ReadFile } from '../file-system.ts';
 import { describeSecretMistake } from '../schemas.ts';
 import type { MergedSettings, SourceEntry } from '../sources.ts';
 import { formatDuration } from '../units.ts';
@@ -26,6 +26,7 @@ export interface CodeList {
 
 /** What all lists of service codes have in common. */
 export interface ListContext extends Pick<WatchedFiles, 'readFile' | 'findMatchingFiles'> {
+  readonly resolveLinks: ConfigFileSystem['resolveLinks'];
   readonly shard: Shard;
   /** The codes of each file in effect, by path. */
   readonly applied: ReadonlyMap<string, readonly ListedCode[]>;

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { ConfigurationSource } from '../../../../src/config/configuration-source.ts';
+import { LOCAL_FILE_SYSTEM } from '../../../../src/config/file-system.ts';
 import {
   loadConfiguration,
   catchConfigErrorMessage,
+  failHostNameLookup,
   REQUIRED_ENVIRONMENT,
   SECRET,
   type Files,
 } from '../../../support/configuration.ts';
 import { repositoryPath } from '../../../support/repository.ts';
+import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 
 const ENV = { XVS_UPSTREAM_BASE_URL: REQUIRED_ENVIRONMENT.XVS_UPSTREAM_BASE_URL, XVS_SECRET: SECRET };
 const YML = 'service_code_files: [codes/*.yml, codes/*.json]\n';
@@ -218,6 +222,45 @@ test('YAML has at most 1 MiB, and a mistake in JSON beyond it has no line', asyn
     await load({ '/etc/codes/a.json': `["", "A"${padding}]` }),
     /^\/etc\/codes\/a\.json \[0\]\.service_code: /,
   );
+});
+
+for (const [name, paths] of [
+  ['a link beside it', ['a.yml', 'link.yml']],
+  ['a path with a pattern that matches both', ['*.yml']],
+  ['a linked folder', ['a.yml', 'folder/a.yml', 'folder/*.yml']],
+] as const) {
+  test(`a file that is also reached by ${name} counts once`, async () => {
+    using folder = new TemporaryFolder();
+    folder.replace('a.yml', '- A');
+    folder.link('link.yml', 'a.yml');
+    folder.link('folder', '.');
+    const env = { ...ENV, XVS_SERVICE_CODE_FILES: paths.map((path) => folder.at(path)).join(',') };
+    const source = new ConfigurationSource({
+      flags: new Map(),
+      env,
+      hostName: failHostNameLookup,
+      ...LOCAL_FILE_SYSTEM,
+    });
+    const { configuration, codeFiles } = await source.load();
+    assert.deepEqual(
+      [configuration.serviceCodes.map(({ serviceCode }) => serviceCode), codeFiles.length],
+      [['A'], 1],
+    );
+  });
+}
+
+test('a long file is validated in several turns of the event loop', async () => {
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    timer = setImmediate(count);
+  };
+  let timer = setImmediate(count);
+  const names = Array.from({ length: 5500 }, (_, index) => `CODE${index}`);
+  const files = { '/etc/codes/a.json': JSON.stringify([...names, { service_code: 7 }]) };
+  await assert.rejects(codesOf(files), /a\.json.* \[5500\]\.service_code: expected a service code/);
+  clearImmediate(timer);
+  assert.ok(turns >= 6, `${turns} turns`);
 });
 
 test('expected names are compared in NFC', async () => {
