@@ -156,6 +156,27 @@ test('another expectation takes effect with the next listing', () => {
   assert.deepEqual(commit(), []);
 });
 
+test('an expectation that is removed, renamed and added in the middle of a stall loses nothing of it', () => {
+  const run = new TallyRun({ stallAfterMs: STEP_MS });
+  run.expect('main');
+  const read = (inputBytes: number) =>
+    run
+      .commitListing({ tasks: [task(inputBytes)] })
+      .expectedTasks.map(({ name, condition, sinceMs = 0 }) => [
+        name,
+        condition,
+        (sinceMs - START_MS) / STEP_MS,
+      ]);
+  for (const inputBytes of [1, 2]) read(inputBytes);
+  assert.deepEqual(read(2), [['main', 'stalled', 1]]);
+  run.expect();
+  assert.deepEqual(read(2), []);
+  run.expect('backup', 'main');
+  const [backup, main] = read(2);
+  assert.deepEqual([backup?.[1], main], ['missing', ['main', 'stalled', 1]]);
+  assert.deepEqual(read(3)[1], ['main', 'up', 5]);
+});
+
 test('names that the last listing was not searched for are unknown', () => {
   const recent = expectMain([task(1)]);
   const unknown = { condition: 'unknown', outputs: undefined, sinceMs: undefined };
