@@ -7,25 +7,26 @@ export type ExpositionFormat = 'text' | 'openmetrics';
 /** Lines are joined up to this length: longer strings would leave V8's young generation. */
 const TEXT_LENGTH = 16 * 1024;
 
-/** Renders the sample lines of a family, without its metadata. */
-export function renderSamples(family: Family, format: ExpositionFormat): readonly string[] {
+/** Renders the sample lines of a family, without its metadata, in texts that are short-lived if used at once. */
+export function* renderSamples(family: Family, format: ExpositionFormat): Generator<string, void> {
   const { spec, samples } = family;
   const renderLabels = createLabelRenderer(family);
   if (!('labelSets' in samples)) {
     const bounds = formatBounds(spec, format);
-    return samples.map((sample) => renderHistogramSample(spec, sample, renderLabels(sample.labels), bounds));
+    for (const sample of samples)
+      yield renderHistogramSample(spec, sample, renderLabels(sample.labels), bounds);
+    return;
   }
-  const texts: string[] = [];
   let text = '';
   for (const [row, labels] of samples.labelSets.entries()) {
     const number = samples.numbers[row] ?? Number.NaN;
     if (Number.isNaN(number)) continue;
     text += `${spec.name}${wrapInBraces(renderLabels(labels))} ${formatSampleValue(number)}\n`;
     if (text.length < TEXT_LENGTH) continue;
-    texts.push(text);
+    yield text;
     text = '';
   }
-  return text === '' ? texts : [...texts, text];
+  if (text !== '') yield text;
 }
 
 /** Returns a function that renders the labels of a sample, which can lack the last ones of its family. */

@@ -150,15 +150,22 @@ export class Exposition {
       const rendered = this.#getRendered(family);
       const last = rendered[format];
       const known = last && last.end <= last.block.bytes.length ? last : undefined;
-      const texts = known === undefined ? renderSamples(family, format) : [];
-      const isEmpty = known === undefined ? texts.length === 0 : known.start === known.end;
-      if (!isEmpty && family.spec !== lastSpec) {
+      let start = writer.length;
+      const begin = (): void => {
+        if (family.spec === lastSpec) return;
         writer.write(renderMetadata(family.spec, format));
         lastSpec = family.spec;
+        start = writer.length;
+      };
+      if (known === undefined)
+        for (const text of renderSamples(family, format)) {
+          begin();
+          writer.write(text);
+        }
+      else if (known.start < known.end) {
+        begin();
+        writer.copy(known.block.bytes, known.start, known.end);
       }
-      const start = writer.length;
-      if (known !== undefined) writer.copy(known.block.bytes, known.start, known.end);
-      for (const text of texts) writer.write(text);
       rendered[format] = { block, start, end: writer.length };
     }
     writer.write(end);
