@@ -60,9 +60,9 @@ Inject a fault and remove it, from another terminal:
   curl -X PUT ${simulatorUrl}/-/faults -d '{"fault":"ret","value":1001}'
   curl -X DELETE ${simulatorUrl}/-/faults
 
-Stop a stream that is expected; 20 seconds later, xvs_expected_task_up{task_name="main"} is 0:
+Slow an expected stream to a third of its rate; within a minute, it is below its minimum. With freeze_ingest, it stops:
 
-  curl -X PUT ${simulatorUrl}/-/faults -d '{"fault":"freeze_ingest","name":"main"}'
+  curl -X PUT ${simulatorUrl}/-/faults -d '{"fault":"slow_ingest","name":"main"}'
 
 Press Ctrl-C to stop both.
 

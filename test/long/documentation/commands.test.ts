@@ -35,7 +35,7 @@ const RUNNING_DEMO = `npm run --silent compile:simulator
 node build/test/simulator/demo.js &
 ${retryUntilSuccess('curl --fail --silent http://localhost:20928/-/ready')}`;
 
-const MAIN_IS_DOWN = `curl --silent http://localhost:20928/metrics | grep --fixed-strings 'task_name="main"} 0'`;
+const MAIN_IS_SLOW = `curl --silent 'http://localhost:20928/service-codes/?service_code=TESTING' | grep --fixed-strings 'slow since'`;
 
 /** The simulator, and the secret and configuration file that the README describes. */
 const CONFIGURED = `npm run --silent compile:simulator
@@ -51,10 +51,10 @@ const STORAGE = 'mkdir -p /tmp/xvs-prometheus && mount -t tmpfs none /tmp/xvs-pr
 const COMMAND_RUNS: ReadonlyMap<string, CommandRun> = new Map<string, CommandRun>([
   ['README.md: npm run demo', { until: /Press Ctrl-C to stop both/ }],
   [
-    'README.md: curl -X PUT http://127.0.0.1:20140/-/faults -d \'{"fault":"freeze_ingest","name":"main"}\'',
+    'README.md: curl -X PUT http://127.0.0.1:20140/-/faults -d \'{"fault":"slow_ingest","name":"main"}\'',
     {
       before: RUNNING_DEMO,
-      after: [retryUntilSuccess(MAIN_IS_DOWN), retryUntilSuccess(MAIN_IS_DOWN), MAIN_IS_DOWN].join('\n'),
+      after: [...Array.from({ length: 4 }, () => retryUntilSuccess(MAIN_IS_SLOW)), MAIN_IS_SLOW].join('\n'),
     },
   ],
   [
