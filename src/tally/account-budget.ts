@@ -3,8 +3,8 @@ import { MAX_ACCOUNTS } from '../runtime/limits.ts';
 
 /**
  * The accounts of all service codes of the process together: tasks, inputs and outputs, live and departed.
- * When the budget is used up, the service code with the most loses its departed accounts first; then it
- * gets no further ones.
+ * When the budget is used up, departed accounts give way, those of the service code with the most first; then
+ * no code above its equal part gets further ones.
  */
 export class AccountBudget {
   readonly maxAccounts: number;
@@ -41,23 +41,17 @@ export class AccountBudget {
   /** Whether a service code can have this many more accounts. Evicts departed ones to make room. */
   makeRoom(share: AccountShare, count: number): boolean {
     while (this.#total + count > this.maxAccounts) {
-      const largest = this.#findLargest(share, count);
-      // A service code below its equal part gets accounts although another one holds more.
-      if (!largest.evictOne())
-        return largest !== share && share.size + count <= this.maxAccounts / this.#shares.size;
+      // A service code below its equal part gets accounts although others hold more.
+      if (this.#findLargestWithDeparted()?.evictOne() !== true)
+        return share.size + count <= this.maxAccounts / this.#shares.size;
     }
     return true;
   }
 
-  /** The service code with the most accounts, if one had this many more. */
-  #findLargest(share: AccountShare, count: number): AccountShare {
-    let largest = share;
-    let most = share.size + count;
-    for (const other of this.#shares)
-      if (other.size > most) {
-        largest = other;
-        most = other.size;
-      }
+  #findLargestWithDeparted(): AccountShare | undefined {
+    let largest: AccountShare | undefined;
+    for (const share of this.#shares)
+      if (share.departed > 0 && share.size > (largest?.size ?? 0)) largest = share;
     return largest;
   }
 }

@@ -15,7 +15,7 @@ function createRuns(maxAccounts: number): readonly [TallyRun, TallyRun] {
 }
 
 test('beyond the budget, the service code with the most accounts loses those that departed first', () => {
-  const [large, small] = createRuns(6);
+  const [large, small] = createRuns(7);
   large.commitListing({ tasks: createTasks('a', 'b', 'c', 'd') });
   large.commitListing({ tasks: createTasks('d') });
   small.commitListing({ tasks: createTasks('a') });
@@ -24,6 +24,16 @@ test('beyond the budget, the service code with the most accounts loses those tha
   assert.deepEqual(readValues(snapshot, 'departedTasksEvicted'), { '': 2 });
   assert.deepEqual(readValues(snapshot, 'tasksStarted'), { 'server-1': 1 });
   assert.deepEqual([...large.records.keys()].filter((key) => key.startsWith('task')).length, 3);
+});
+
+test('departed accounts of other service codes give way before a byte is lost', () => {
+  const [large, small] = createRuns(5);
+  small.commitListing({ tasks: createTasks('a', 'b') });
+  small.commitListing({ tasks: createTasks('a') });
+  large.commitListing({ tasks: createTasks('a', 'b', 'c', 'd') });
+  const snapshot = large.commitListing({});
+  assert.deepEqual(readValues(snapshot, 'listingSurplus'), {});
+  assert.deepEqual(readValues(small.commitListing({}), 'departedTasksEvicted'), { '': 1 });
 });
 
 test('beyond the budget, the largest service code gets no account for its surplus, which is counted', () => {
