@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw, deflateRawSync, gzipSync, type ZlibOptions } from 'node:zlib';
+import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 import type { Exposition, ExpositionBody } from '../metrics/exposition/exposition.ts';
 import type { FamilySelection } from '../metrics/catalogue/family.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
@@ -63,8 +63,6 @@ const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
 const deflateInThread = promisify(deflateRaw);
 
 const deflatedHeads = new WeakMap<Buffer, ReturnType<typeof deflateHead>>();
-/** Heads that a scrape has had already. */
-const knownHeads = new WeakSet<Buffer>();
 const gzippedBodies = new WeakMap<ExpositionBody, Promise<Buffer>>();
 
 /**
@@ -76,11 +74,7 @@ function gzipExposition(body: ExpositionBody): Promise<Buffer> {
   return getOrCreate(gzippedBodies, body, gzipBody);
 }
 
-async function gzipBody(body: ExpositionBody): Promise<Buffer> {
-  const { head, tail, byteLength } = body;
-  const isNewHead = !knownHeads.has(head);
-  knownHeads.add(head);
-  if (isNewHead && byteLength <= MAX_SYNC_BYTES) return gzipSync(body.bytes, createOptions(byteLength));
+async function gzipBody({ head, tail, byteLength }: ExpositionBody): Promise<Buffer> {
   const { deflated, checksum } = await getOrCreate(deflatedHeads, head, deflateHead);
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(tail, checksum), 0);
@@ -94,15 +88,12 @@ async function deflateHead(bytes: Buffer) {
 }
 
 async function deflate(bytes: Buffer, finishFlush: number): Promise<Buffer> {
-  const options = { ...createOptions(bytes.length), finishFlush };
+  // Output is allocated in chunks: one that holds everything, unless that is a lot.
+  const chunkSize = Math.min(MAX_CHUNK_BYTES, Math.max(1024, bytes.length));
+  const options = { level: LEVEL, chunkSize, finishFlush };
   return bytes.length <= MAX_SYNC_BYTES
     ? deflateRawSync(bytes, options)
     : await deflateInThread(bytes, options);
-}
-
-/** Output is allocated in chunks: one that holds everything, unless that is a lot. */
-function createOptions(byteLength: number): ZlibOptions {
-  return { level: LEVEL, chunkSize: Math.min(MAX_CHUNK_BYTES, Math.max(1024, byteLength)) };
 }
 
 /** Forgets failures, so that the next reader tries again. */
