@@ -226,9 +226,12 @@ export function mayBeForgotten({ accounts }: Pick<AuditedTask, 'accounts'>, nowM
   return accounts.some(({ seenMs = nowMs }) => nowMs - seenMs > SURELY_REMEMBERED_MS);
 }
 
-/** Whether a value may be taken for a return to a former count, which can be that of a listing more or less. */
+/**
+ * Whether a value may be taken for a return to a former count: from half of it on. The exporter's is smaller where the last
+ * values before the new beginning waited, or where outputs of one identity took turns.
+ */
 function mayReturn({ formers }: AuditedTask, last: number, value: number): boolean {
-  return formers.some(({ least, most }) => last < 0.55 * most && value >= 0.45 * least);
+  return formers.some(({ least, most }) => last < 0.55 * most && value >= 0.3 * least);
 }
 
 /** What an account carries from here on may be lost. */
