@@ -1,10 +1,10 @@
-// Captures pictures of the status page: runs a simulated service with faults and an exporter for a minute or two, and
+// Captures pictures of the status page: runs a simulated service with faults and an exporter for two minutes, and
 // opens the pages in Chromium (/usr/bin/chromium). Run it after `npm run build` and `npm run compile:simulator`; it writes
 // docs/pictures/status-page.
 import { spawn } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -43,7 +43,13 @@ const PICTURES = [
     width: 1280,
     height: 1040,
   },
-  { name: 'code-slow', path: '/service-codes/ARENA', colorScheme: 'light', width: 1280, height: 720 },
+  {
+    name: 'code-slow',
+    path: '/service-codes/?service_code=ARENA',
+    colorScheme: 'light',
+    width: 1280,
+    height: 720,
+  },
   { name: 'list-phone', path: '/', colorScheme: 'light', width: 360, height: 760 },
   {
     name: 'code-phone',
@@ -54,12 +60,14 @@ const PICTURES = [
   },
 ];
 const children = [];
+/** As an installed package: the pages show how the exporter was started. */
+const program = join(mkdtempSync(join(tmpdir(), 'xvs-')), 'xvs-exporter');
 /** The pages show this path. */
 const configurationFile = join(tmpdir(), 'exporter.yml');
 
 /** Starts a program; resolves with the first group of the pattern in its output. */
 async function start(program, args, pattern, environment = {}) {
-  const child = spawn(process.execPath, [join(root, program), ...args], {
+  const child = spawn(process.execPath, [resolve(root, program), ...args], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -105,14 +113,16 @@ async function run() {
     ['--listen-address=127.0.0.1:0', '--seed=7', ...size, ...serviceCodes],
     / on (http:\S+)/,
   );
-  const port = await start('dist/main.js', [], /"port":(\d+),"msg":"Listening"/, createEnvironment(service));
+  symlinkSync(join(root, 'dist/main.js'), program);
+  const port = await start(program, [], /"port":(\d+),"msg":"Listening"/, createEnvironment(service));
   const injectFault = (fault) => fetch(`${service}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
-  await delay(25_000);
+  await delay(10_000);
+  await injectFault({ fault: 'slow_ingest', name: 'main', serviceCode: 'ARENA' });
+  await delay(90_000);
   await injectFault({ fault: 'refuse', serviceCode: 'MUSEUM' });
   await delay(6000);
   await fetch(`${service}/-/faults?service_code=MUSEUM`, { method: 'DELETE' });
   await injectFault({ fault: 'freeze_ingest', serviceCode: 'CONCERT' });
-  await injectFault({ fault: 'slow_ingest', name: 'main', serviceCode: 'ARENA' });
   await delay(15_000);
   await injectFault({ fault: 'ret', value: 1005, serviceCode: 'STADIUM' });
   await delay(16_000);
@@ -138,4 +148,5 @@ try {
 } finally {
   for (const child of children) child.kill();
   rmSync(configurationFile, { force: true });
+  rmSync(dirname(program), { recursive: true });
 }
