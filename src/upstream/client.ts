@@ -242,6 +242,7 @@ export class UpstreamClient implements AsyncDisposable {
     const limit = isExcerpt ? MAX_EXCERPT_BYTES : maxBytes;
     const raw: AsyncIterable<Buffer> = body;
     let bytes = 0;
+    let start: Buffer = Buffer.alloc(0);
     try {
       const coding = parseContentEncoding(header('content-encoding') ?? '');
       const isTooLarge = coding === undefined && Number(header('content-length') ?? 0) > limit;
@@ -249,7 +250,8 @@ export class UpstreamClient implements AsyncDisposable {
       const onBytes = (size: number): void => observer?.onBodyBytes(size);
       for await (const chunk of coding === undefined ? raw : decompress(raw, coding, this.#gate, onBytes)) {
         if (coding === undefined) onBytes(chunk.length);
-        const text = bytes === 0 ? skipByteOrderMark(chunk) : chunk;
+        if (bytes === 0) start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);
+        const text = bytes === 0 ? skipByteOrderMark(start) : chunk;
         const part = isExcerpt ? text.subarray(0, limit - bytes) : text;
         bytes += part.length;
         if (bytes > limit) throw createSizeError(limit);

@@ -66,10 +66,14 @@ export function parseContentEncoding(contentEncoding: string): Coding | undefine
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** Returns the start of a body without the byte order mark that some servers put before UTF-8. */
+/**
+ * Returns the start of a body without the byte order mark that some servers put before UTF-8; nothing as long as the start
+ * is only a part of the mark.
+ */
 export function skipByteOrderMark(start: Buffer): Buffer {
   const { length } = BYTE_ORDER_MARK;
-  return start.subarray(0, length).equals(BYTE_ORDER_MARK) ? start.subarray(length) : start;
+  const isMark = BYTE_ORDER_MARK.subarray(0, start.length).equals(start.subarray(0, length));
+  return isMark ? start.subarray(length) : start;
 }
 
 /** Decompresses a body as it arrives. `onBytes` receives the size of each chunk before that. */

@@ -110,6 +110,14 @@ describe('a body', () => {
       assert.equal((await collectListing(openClient(t), targetAt(url))).body.toString(), '{}');
     });
 
+  it('whose byte order mark is cut into chunks is passed on without it', async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      for (const byte of Buffer.from('\ufeff{}')) response.write(Buffer.of(byte));
+      response.end();
+    });
+    assert.equal((await collectListing(openClient(t), targetAt(url))).body.toString(), '{}');
+  });
+
   it('of exactly the limit is accepted', async (t) => {
     const url = await serveHttp(t, (_request, response) => {
       response.end(Buffer.alloc(1000));
