@@ -43,7 +43,6 @@ export interface LabelGroup {
   readonly families: Readonly<Record<string, TableFamily>>;
 }
 
-/** Defines the label groups of a kind of record. */
 const groupOf =
   <R extends RecordKind>(of: R) =>
   <

@@ -20,19 +20,16 @@ import {
 import { firstOf, named, sizeOf, type TaskLabel } from './label-sources.ts';
 
 /*
- * The table of families: each is stated here, and its sum is one line of the loops (`listing-sums.ts`), of
- * the ledger or of the tally. The catalogue, the limits of label sets, the state and the reference follow
- * from it.
+ * Each family is stated here and summed by one line of `listing-sums.ts`, the ledger or the tally.
+ * The catalogue, the limits of label sets, the state and the reference follow from it.
  */
 
-/** Names of the values of `codec_type`. */
 const CODEC_TYPES = ['video', 'audio'];
 export const VIDEO = 0;
 /** Of `copy`: the sample has 0, and the text 2, for a stream that is not copied. */
 const MODES = ['transcode', 'copy', 'transcode'];
 export const COPIED = 1;
 
-/** The label values that the table names. */
 export const NAMED_VALUES: ReadonlySet<string> = new Set([...CODEC_TYPES, ...MODES]);
 
 const SERVER: TaskLabel = { ofTask: 'vs_id' };
@@ -306,18 +303,14 @@ export type LabelGroupName = keyof Groups;
 type GroupOfOrigin<Of> = {
   [G in LabelGroupName]: Groups[G]['of'] extends Of ? G : never;
 }[LabelGroupName];
-/** Label groups whose label sets are those of records. */
 export type RecordGroupName = GroupOfOrigin<'user' | 'task' | 'input' | 'output' | 'stream'>;
-/** Label groups that the reader counts beside them. */
 export type ListedGroupName = GroupOfOrigin<'listed'>;
 export type CountedGroupName = GroupOfOrigin<'counted'>;
-/** Label groups that the limit of label sets bounds. */
 export type LimitedGroupName = RecordGroupName | ListedGroupName | CountedGroupName;
 export type WholeGroupName = GroupOfOrigin<'whole'>;
 export type ExpectedGroupName = GroupOfOrigin<'expected_task'>;
 export type TaskGroupName = GroupOfOrigin<'single_task'>;
 
-/** The families of a label group, or of several: keys of the catalogue. */
 export type FamilyOf<G extends LabelGroupName> = G extends LabelGroupName
   ? keyof Groups[G]['families'] & string
   : never;
@@ -329,12 +322,10 @@ type FamilyOfType<G extends LabelGroupName, Type> = {
       : never;
   }[keyof Groups[Name]['families']];
 }[G];
-/** Families of a type, those of single tasks aside. */
 export type TableGaugeKey = FamilyOfType<Exclude<LabelGroupName, TaskGroupName>, 'gauge'>;
 export type TableCounterKey = FamilyOfType<Exclude<LabelGroupName, TaskGroupName>, 'counter'>;
 export type TableFamilyKey = FamilyOf<LabelGroupName>;
 
-/** A label group for loops, which do not know which one it is. */
 export function labelGroup(name: LabelGroupName): LabelGroup {
   return LABEL_GROUPS[name];
 }
@@ -360,13 +351,11 @@ const COUNTERS = listOnce((name) =>
   FAMILIES.get(name)?.filter((family) => labelGroup(name).families[family]?.type === 'counter'),
 );
 
-/** The families of a label group in the order of the table. */
 export function familiesOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return FAMILIES.get(name) as unknown as readonly FamilyOf<G>[];
 }
 
-/** The families of a label group that accumulate between listings. */
 export function countersOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return COUNTERS.get(name) as unknown as readonly FamilyOf<G>[];
@@ -402,13 +391,11 @@ const CLOSED_LABELS = [
   'item',
 ];
 
-/** The places of the labels that fold. */
 export function foldedPlacesOf(name: LabelGroupName): readonly number[] {
   const labels = Object.keys(labelGroup(name).labels);
   return [...labels.keys()].filter((place) => FOLDED_LABELS.includes(labels[place] ?? ''));
 }
 
-/** Whether the label sets of a group have no limit, since the values of all labels are known. */
 export function isClosed(name: LabelGroupName): boolean {
   return Object.keys(labelGroup(name).labels).every((label) => CLOSED_LABELS.includes(label));
 }

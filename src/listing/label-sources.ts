@@ -13,20 +13,17 @@ export interface RecordBatch {
   readonly rows: number;
   readonly valid: Uint32Array;
   readonly names: LabelNames;
-  /** Finds the label id of a picture size. */
   readonly sizes: { find(width: number, height: number): number };
   readonly labels: (column: string) => Uint32Array;
   readonly numbers: (column: string) => Float64Array;
   readonly bitOf: (column: string) => number;
 }
 
-/** The names of the columns of a record that hold labels, or numbers. */
 type NameOf<R extends RecordKind, Column> = {
   [N in keyof ColumnsByRecord[R]]: ColumnsByRecord[R][N] extends Column ? N : never;
 }[keyof ColumnsByRecord[R]] &
   string;
 
-/** A label of the task that a record is in. */
 export interface TaskLabel {
   readonly ofTask: NameOf<'task', LabelColumn>;
 }
@@ -40,10 +37,8 @@ export interface ComputedLabel<Needs = unknown> {
   readonly [NEEDS]?: Needs;
 }
 
-/** Records that are in a task. */
 export type PartKind = 'input' | 'output' | 'stream';
 
-/** What a label of a kind of record comes from. */
 export type LabelSource<R extends RecordKind> =
   | NameOf<R, LabelColumn>
   | (R extends PartKind ? TaskLabel : never)

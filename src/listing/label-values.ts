@@ -12,10 +12,7 @@ const IS_PLAIN = /^[\x20-\x7e]{1,128}$/;
 /** Format characters, such as U+202E and U+200B, reorder text or are invisible. */
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}]/gu;
 
-/**
- * Makes a label value from a text that an end user's terminal may have written: no control or format
- * characters, no lone surrogates, at most 128 characters, never empty.
- */
+/** Cleans a terminal's text: 1 to 128 characters, no control or format ones, no lone surrogates. */
 export function sanitizeLabelValue(text: string | undefined): string {
   if (text === undefined || text === '') return UNKNOWN;
   if (IS_PLAIN.test(text)) return text;

@@ -312,7 +312,6 @@ export class ListingSums {
   }
 }
 
-/** Gives the servers of a table a row in another one. */
 function addServers(from: RowTable, to: RowTable): void {
   for (let row = 0; row < from.rows; row += 1) {
     const server = from.labelAt(row, 0);

@@ -14,7 +14,6 @@ export type InvalidReason =
 /** The identity of a task's own `input_bytes` among its inputs. No hash is negative. */
 export const OWN_INPUT = -1;
 
-/** The bytes of a part of a task, an input or an output, in one listing. */
 export interface PartReading {
   /** 53-bit hash of the fields that identify the part within its task. */
   readonly identity: number;
@@ -67,7 +66,6 @@ export interface RejectedEntry {
 /** The rows of a listing. Readings refer to them, and the ledger adds to them. */
 export type ListingRows = OpenRowsOf<RecordGroupName> & { readonly [G in ListedGroupName]: TextRows<G> };
 
-/** Everything that a listing says. */
 export interface Listing {
   readonly users: number;
   /** Tasks, those without accounts included. */

@@ -35,7 +35,6 @@ const EXTRA_LABEL_VALUES = 16 * 1024;
 const LABEL_SETS_PER_EXPOSED_ONE = 5;
 const MIN_LABEL_SETS = 1000;
 
-/** Computes the limits of a listing for the number of label sets of a family that are exposed. */
 export function createReaderLimits(exposedLabelSets: number): ReaderLimits {
   const maxLabelSets = Math.max(LABEL_SETS_PER_EXPOSED_ONE * exposedLabelSets, MIN_LABEL_SETS);
   return {

@@ -24,19 +24,14 @@ interface ReadingProgress {
   readonly tasks: number;
 }
 
-/** The polled code and the names to read. */
 export interface ListingOptions extends NamesToRead {
   /** The polled code: records of another are counted as foreign. */
   readonly serviceCode: string;
 }
 
 /**
- * Reads the body of a `task_list` response ("Response object") in chunks as they arrive, and returns its
- * listing at the end. It holds an instance of the engine from the first chunk to the end, an error, or
- * disposal.
- *
- * Throws a `ReadError`: `not_json` at the byte where the body is not JSON; `bad_shape`, at the end, for
- * JSON that is not a listing; `internal` for a defect of the engine.
+ * Reads the body of a `task_list` response ("Response object") in chunks, cut at any byte, to a listing.
+ * Holds an instance of the engine from the first chunk to the end, an error or disposal. Throws `ReadError`s.
  */
 export class ListingReader implements Disposable {
   readonly #options: ListingOptions;
@@ -56,7 +51,7 @@ export class ListingReader implements Disposable {
     return this.#progress;
   }
 
-  /** Reads the next chunk of the body, cut at any byte. The caller may overwrite it afterwards. */
+  /** The caller may overwrite the chunk afterwards. */
   write(chunk: Uint8Array): void {
     this.#run(({ reader }) => reader.write(chunk));
   }
@@ -111,7 +106,6 @@ class ReaderInstance {
   readonly nameField: TaskNameField | undefined;
   readonly reader: ColumnReader;
   readonly sums: ListingSums;
-  /** The body's `ret`; undefined until it is read. */
   ret: number | undefined;
 
   constructor(
@@ -164,7 +158,6 @@ export class ReaderPool {
     return this.#free.length;
   }
 
-  /** Returns an instance that reads the names of tasks from a source, or no names. */
   acquire(nameSource: TaskNameSource | undefined): ReaderInstance {
     const nameField = nameSource && getTaskNameField(nameSource);
     const index = this.#free.findLastIndex((instance) => instance.nameField === nameField);

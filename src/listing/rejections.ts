@@ -30,7 +30,6 @@ export class Rejections {
     this.#first = [];
   }
 
-  /** Takes one of the first rejected elements of `user_list` or `task_list`. */
   noteElement(type: RecordType, reason: InvalidReason, entry: number): void {
     this.#note(type === this.#table.user ? 'user' : 'task', reason, entry);
   }
@@ -70,7 +69,6 @@ export class Rejections {
     return fields;
   }
 
-  /** The first rejected entries, in the order of the listing. */
   listFirst(): RejectedEntry[] {
     return this.#first.map(({ record, reason, entry }) => {
       const list = record === 'user' ? this.#table.user : this.#table.task;

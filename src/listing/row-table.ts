@@ -9,7 +9,6 @@ const MAX_LABELS = 3;
 /** More probes than random keys need in a half-full table; what needs more is `__other__`. */
 const MAX_PROBES = 128;
 
-/** Returns a number for each record of the batch. */
 export type BatchValues = () => Uint32Array;
 
 /** Random bits: without them, no colliding label sets can be computed. */
@@ -20,9 +19,8 @@ export function addAt(column: Float64Array, row: number | undefined, amount: num
 }
 
 /**
- * The rows of a label group while a listing is read: for each label set, of up to three label ids, a number
- * of each family. For the sake of memory, label sets beyond `maxRows` share a row in which all labels are
- * `__other__`.
+ * The rows of a label group while a listing is read: by up to three label ids, a number of each family.
+ * To save memory, label sets beyond `maxRows` share a row in which all labels are `__other__`.
  */
 export class RowTable<Family extends string = string> {
   rows = 0;
@@ -114,7 +112,6 @@ export class RowTable<Family extends string = string> {
     }
   }
 
-  /** Returns the number of the row for a label set. Unused labels are 0. */
   find(a: number, b: number, c: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

@@ -46,7 +46,6 @@ export function readCounts(
   return Object.fromEntries(entries.filter(([, number]) => number > 0));
 }
 
-/** The place of a label in the label sets of a group. */
 export function placeOf<G extends LabelGroupName>(group: G, label: LabelNameOf<G>): number {
   return Object.keys(LABEL_GROUPS[group].labels).indexOf(label);
 }

@@ -119,9 +119,8 @@ export interface ColumnsByRecord extends Record<RecordKind, unknown> {
 }
 
 /**
- * Every field that can be invalid, with its record, by the service's own name: the labels of
- * `xvs_exporter_invalid_fields_total`. The exporter does not read any other field, except for the `id` of a
- * task.
+ * Every field that can be invalid, by record and the service's own name: the labels of
+ * `xvs_exporter_invalid_fields_total`. The exporter reads no other field, except for the `id` of a task.
  */
 export const CHECKED_FIELDS: readonly (readonly [record: RecordKind, field: string])[] = (() => {
   const table = createTaskListTable({ maxStreamsPerOutput: 0, maxInputsPerTask: 0, maxOutputsPerTask: 0 });
@@ -149,9 +148,8 @@ const KNOWN_SCHEMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the protocol of an input from its URL ("Input", `url`): the URL's scheme if it is in a closed
- * set, else `other`; `tcp_upload` for the empty string (the service's own TCP upload); `unknown` for a
- * missing URL. Nothing but the scheme of a URL leaves the reader.
+ * The protocol of an input from its URL ("Input", `url`): a scheme of a closed set, else `other`;
+ * `tcp_upload` if empty, `unknown` if missing. Nothing but the scheme of a URL leaves the reader.
  */
 export function parseInputProtocol(url: string | undefined): string {
   if (url === undefined) return 'unknown';

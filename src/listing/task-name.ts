@@ -1,12 +1,10 @@
 import { MAX_NAMED_TEXT_CHARACTERS } from '../runtime/limits.ts';
 
-/** Sources of names that are a whole field. */
 const FIELD_SOURCES = ['opaque', 'output.file_name', 'output.relative_dir', 'input.user_name'] as const;
 
 /** Where the name of a task is: a field, or a key of it where it holds a JSON object or a query string. */
 export type TaskNameSource = (typeof FIELD_SOURCES)[number] | `opaque.${string}`;
 
-/** The field that holds the names of tasks. */
 export type TaskNameField = 'opaque' | 'file_name' | 'relative_dir' | 'user_name';
 
 const KEY_PREFIX = 'opaque.';
@@ -53,7 +51,6 @@ function parseOpaque(text: string): Readonly<Record<string, unknown>> | undefine
   return parseObject(text) ?? parseObject(decodePercent(text));
 }
 
-/** The keys of a query string with their values, in its order. */
 function parseQuery(text: string): readonly (readonly [key: string, value: string])[] {
   const query = text.includes('=') ? text : decodePercent(text);
   if (!query.includes('=')) return [];

@@ -19,7 +19,6 @@ export interface NamesToRead {
   readonly expectation?: { readonly names: readonly string[] } | undefined;
 }
 
-/** The rows of a task in the columns of its record type and of those of its lists. */
 export interface TaskRows {
   readonly row: number;
   readonly firstInput: number;
@@ -161,7 +160,6 @@ export class TaskReadings {
     };
   }
 
-  /** The first name in the records that can hold it. */
   #readName(rows: TaskRows): string | undefined {
     const source = this.#nameSource;
     if (source === undefined) return undefined;

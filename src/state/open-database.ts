@@ -33,10 +33,8 @@ export interface OpenDatabaseOptions {
 type Restore = (database: Database) => Promise<void>;
 
 /**
- * Opens the database in the folder of `state.path`. Creates both, but not the parent folder. Waits up to 5 s
- * for another process to close it. Renames a database that is damaged, of another version, or that `restore`
- * cannot read, and replaces it by an empty one.
- *
+ * Opens the database in the folder of `state.path`; creates both, but not the parent folder. Waits up to 5 s
+ * for another process. Sets aside a database that is damaged, of another version, or unreadable by `restore`.
  * Rejects with a message for the operator if the folder cannot be used.
  */
 export async function openDatabase(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {
@@ -99,7 +97,6 @@ async function check(database: Database, restore?: Restore): Promise<Database> {
   }
 }
 
-/** The format of a database; `undefined` if the database is empty. */
 async function readFormat(database: Database): Promise<string | undefined> {
   for await (const records of database.read('')) {
     const [key, value] = records[0] ?? [];

@@ -27,7 +27,6 @@ const MEASURE_INTERVAL_MS = 60_000;
 /** A service code that is not configured is kept for this long after its last good listing. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** The service codes of the configuration at the start. */
 export interface ConfiguredCodes {
   /** Creates an empty tally for a service code; `undefined` if this process does not poll it. */
   readonly createTally: (serviceCode: string) => Tally | undefined;
@@ -50,7 +49,6 @@ interface CodeRecords {
   readonly records: StateRecord[];
 }
 
-/** What the next batch writes of a service code. */
 interface QueuedWrite {
   readonly records: TallyRecords;
   /** Those of one commit; `undefined` to replace all records. */
@@ -238,7 +236,6 @@ export class StateStore implements AsyncDisposable {
     return (await Promise.race([done, late])) === true;
   }
 
-  /** Logs at most once a minute that writes take too long. */
   #logLateness(): void {
     const { clock, logger, path } = this.#options;
     if (clock.monotonic() - this.#lateLoggedAtMs < LATENESS_LOG_INTERVAL_MS) return;

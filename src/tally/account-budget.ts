@@ -33,7 +33,6 @@ export class AccountBudget {
     return counts;
   }
 
-  /** Notes that a service code has this many more accounts. */
   resize(share: AccountShare, count: number): void {
     if (this.#shares.has(share)) this.#total += count;
   }

@@ -10,7 +10,6 @@ export interface Expectation {
   readonly tasks: number;
   /** Names of tasks as label values, each once. */
   readonly names: readonly string[];
-  /** What tasks of some of the names must reach. */
   readonly minima?: readonly ExpectedMinima[];
 }
 
@@ -33,7 +32,6 @@ export interface ExpectedTask {
   readonly condition: ExpectedTaskCondition;
   /** The largest number of outputs of a task with the name; `undefined` if none is listed. */
   readonly outputs: number | undefined;
-  /** What its tasks must reach. */
   readonly minima?: ExpectedMinima | undefined;
   /** Mean of the last two minutes, or of the last two listings, in bytes per second; needs two listings. */
   readonly inputRate?: number | undefined;
@@ -45,9 +43,8 @@ export interface ExpectedTask {
   /** Byte counts of its tasks that wait; `undefined` before the first one. */
   readonly waiting?: number | undefined;
   /**
-   * Since when, in milliseconds since the Unix epoch: when it became up, its input flowed last, a task
-   * without input was first seen, or the last listing that had it. `undefined` if no listing had it since
-   * the start, and if that is unknown.
+   * In milliseconds since the Unix epoch: when it became up, its input last flowed, a task without input
+   * was first seen, or it was last listed. `undefined` if unknown, or if not listed since the start.
    */
   readonly sinceMs: number | undefined;
 }
@@ -66,7 +63,6 @@ const RATE_MS = 2 * 60 * 1000;
 /** The best first. */
 const LISTED_CONDITIONS = ['up', 'stalled', 'without_input', 'missing'] as const;
 
-/** What has counted the tasks of a listing. */
 interface Counting {
   readonly ledger: Pick<Ledger, 'getTask'>;
   readonly expectedCounters: Pick<ExpectedCounters, 'get'>;

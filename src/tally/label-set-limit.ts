@@ -30,7 +30,6 @@ export class LabelSetLimit {
     this.#maxRows = isClosed(group) ? Infinity : maxLabelSets;
   }
 
-  /** By row. */
   get labelSets(): readonly LabelSet[] {
     return this.#labelSets;
   }
@@ -57,7 +56,6 @@ export class LabelSetLimit {
     return labelSets.map((labels) => this.#rows.get(labels) ?? this.#assignNew(labels, at, evictable));
   }
 
-  /** Takes away the rows of label sets that have been absent for an hour. */
   #dropAbsent(at: Instant): void {
     const absent = new Set(this.#listAbsent(at));
     if (absent.size === 0) return;

@@ -5,7 +5,6 @@ import type { TaskAccount } from './ledger/task-account.ts';
 /** Tasks that are named for each reason: with ids of 40 characters, a snapshot holds about 2 kB of them. */
 export const MAX_NOTABLE_TASKS = 10;
 
-/** A task that pages name. */
 export interface NotableTask {
   /** As a label value. */
   readonly id: string;

@@ -14,13 +14,9 @@ import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
 import type { TaskDetails } from './task-details.ts';
 
 /*
- * The records in which the state of a service code is persisted, as JSON: one for the code, one for each
- * task. A task is an array, because its keys would take more space than its values. Its id is in the key of
- * the record.
- *
- * Times are those of the tally (`TallyParts.timeline`), unless they are of the wall clock.
- *
- * A change of a record requires a new FORMAT in state/open-database.ts.
+ * The records of the state of a service code, as JSON: one for the code, one for each task. A task is an
+ * array, as keys would take more space than values; its id is in the key of the record. Times are those of
+ * `TallyParts.timeline`, unless of the wall clock. A change of a record needs a new FORMAT in `state/`.
  */
 
 const count = z.int().nonnegative();
@@ -44,7 +40,6 @@ const partsSchema = z.union([
 ]);
 
 const instantSchema = z.object({ monotonicMs: time, wallMs: z.number() });
-/** Label groups with families that accumulate between listings. */
 const COUNTER_GROUPS = LIMITED_GROUPS.filter((group) => countersOf(group).length > 0);
 const COUNTERS = COUNTER_GROUPS.flatMap((group) => countersOf(group));
 
@@ -123,7 +118,6 @@ export interface TallyRecords {
   readonly listAll: () => Iterable<StateRecord>;
 }
 
-/** The records of a tally that has taken a good listing. */
 export function createRecords(tally: TallyParts): TallyRecords {
   const { ledger } = tally;
   return {

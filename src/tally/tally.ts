@@ -31,7 +31,6 @@ import { TaskDetails } from './task-details.ts';
 
 const FORMAT = placeOf('outputs', 'format');
 
-/** Label sets per service code and family unless configured otherwise. */
 export const DEFAULT_MAX_LABEL_SETS = 2000;
 
 export interface TallyOptions extends Omit<
@@ -89,17 +88,15 @@ export class Tally {
     if (options.accountBudget === undefined) accountBudget.add(this.#ledger.accountShare);
   }
 
-  /** Takes effect with the next listing. */
+  /** Takes effect with the next listing, as do the other settings. */
   set stallAfterMs(stallAfterMs: number) {
     this.#ledger.stallAfterMs = stallAfterMs;
   }
 
-  /** Takes effect with the next listing. */
   set pollIntervalMs(pollIntervalMs: number) {
     this.#ledger.pollIntervalMs = pollIntervalMs;
   }
 
-  /** Takes effect with the next listing. */
   set expectation(expectation: Expectation | undefined) {
     this.#expectedTasks.expectation = expectation;
   }
@@ -113,10 +110,7 @@ export class Tally {
     return this.#ledger.progress?.listings ?? 0;
   }
 
-  /**
-   * Restores the state of another tally into this one, which must not have taken a listing yet. Returns
-   * false, and changes nothing, if records are missing or invalid.
-   */
+  /** Restores records before the first listing; false, and no change, if any is missing or invalid. */
   restore(records: readonly StateRecord[], now: Instant): boolean {
     return restoreRecords(this.#parts, records, now);
   }
@@ -204,7 +198,6 @@ export class Tally {
       if (!this.#meteredFormats.has(format)) outputsUnwatched[row] = Number.NaN;
   }
 
-  /** The rows that are made of one listing as a whole. */
   #collectWhole(listing: Listing, serverSums: ServerSums): RowsOf<WholeGroupName> {
     const { userServers } = listing.rows;
     const totals = new TextRows('listing');

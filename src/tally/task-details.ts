@@ -14,7 +14,6 @@ const MAX_NAMES = 1000;
 /** Tasks of an earlier process have been seen before all others. */
 const RESTORED: Instant = { wallMs: 0, monotonicMs: 0 };
 
-/** The totals of a task's counters as they are persisted. */
 export type PersistedTaskDetail = readonly [
   taskId: string,
   inputTotal: number,
@@ -28,7 +27,6 @@ interface TaskDetail {
   reading: TaskReading | undefined;
 }
 
-/** The part of a ledger that finds the account of a task. */
 interface TaskLookup {
   getTask(id: string): TaskAccount | undefined;
 }
@@ -84,7 +82,6 @@ export class TaskDetails {
     }
   }
 
-  /** The counters of the tasks that are exposed. */
   *exportDetails(): Generator<PersistedTaskDetail, void> {
     for (const [id, { inputTotal, outputTotals }] of this.#details) yield [id, inputTotal, [...outputTotals]];
   }

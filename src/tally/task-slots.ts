@@ -26,7 +26,6 @@ export class TaskSlots {
     return this.#lastSeen.has(id);
   }
 
-  /** Takes the tasks of a listing. */
   assign(tasks: ReadonlyMap<string, TaskReading>, at: Instant): void {
     for (const id of this.#lastSeen.keys()) if (tasks.has(id)) this.#lastSeen.set(id, at);
     const candidates = [...tasks.values()].filter(({ id }) => !this.#lastSeen.has(id));

@@ -13,7 +13,6 @@ import type { FamilySpec, FamilyType } from './family.ts';
 /** A family: its name tells the type, as OpenMetrics demands of counters and infos. */
 type Definition = Pick<FamilySpec, 'name' | 'help' | 'buckets'> & Partial<Pick<FamilySpec, 'labels'>>;
 
-/** Completes definitions of families, whose labels come after `firstLabels`. */
 function define<const Definitions extends Readonly<Record<string, Definition>>>(
   firstLabels: readonly string[],
   definitions: Definitions,
@@ -33,7 +32,6 @@ function toType({ name, buckets }: Definition): FamilyType {
   return buckets === undefined ? 'gauge' : 'histogram';
 }
 
-/** The families of the table in its order: those of single tasks, or gauges or counters of the others. */
 function listTable(of: 'gauge'): Readonly<Record<TableGaugeKey, Definition>>;
 function listTable(of: 'counter'): Readonly<Record<TableCounterKey, Definition>>;
 function listTable(of: 'tasks'): Readonly<Record<FamilyOf<TaskGroupName>, Definition>>;
@@ -50,7 +48,6 @@ function listTable(of: 'gauge' | 'counter' | 'tasks'): Readonly<Partial<Record<T
   );
 }
 
-/** Families of service codes, each with the label `service_code`. */
 const CODE_FAMILIES = define(['service_code'], {
   // From the last good listing.
   up: {

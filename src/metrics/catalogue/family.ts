@@ -3,7 +3,6 @@ import type { LabelSet } from '../../listing/label-values.ts';
 /** Types of families, as OpenMetrics 1.0 names them. In text 0.0.4, `info` is a gauge of value 1. */
 export type FamilyType = 'gauge' | 'counter' | 'histogram' | 'info';
 
-/** Definition of a metric family: one entry of the catalogue. */
 export interface FamilySpec {
   /** Full name, with the base unit, and with the suffix `_total` of counters and `_info` of infos. */
   readonly name: string;
@@ -29,7 +28,6 @@ export function columnOf(number: number = Number.NaN): Column {
   return { labelSets: [[]], numbers: [number] };
 }
 
-/** Numbers by their only label. */
 export function columnByLabel(entries: readonly (readonly [label: string, number: number])[]): Column {
   return { labelSets: entries.map(([label]) => [label]), numbers: entries.map(([, number]) => number) };
 }

@@ -10,7 +10,6 @@ import type { CodeState } from '../../poller/store.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
 import type { Column, Samples } from '../catalogue/family.ts';
 
-/** A service code of which a scrape exposes counters. */
 export interface ExposedCode {
   /** Its history stands for the code: it comes and goes with it. */
   readonly state: Pick<CodeState, 'history' | 'snapshot' | 'restored'>;
@@ -25,7 +24,6 @@ const COUNTER_GROUPS = LABEL_GROUP_NAMES.filter((group) => countersOf(group).len
 /** In the order of `COUNTER_GROUPS`. */
 type LabelSetsByGroup = readonly (readonly LabelSet[] | undefined)[];
 
-/** What scrapes have had of a service code. */
 interface Answered {
   /** When the latest of their listings was taken, in monotonic milliseconds. */
   readonly atMs: number;

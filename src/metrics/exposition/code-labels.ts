@@ -31,7 +31,6 @@ export class CodeLabels {
     }
   }
 
-  /** Labels the samples of a family of a service code. */
   label({ spec, samples }: Family, serviceCode: string): Family {
     return { spec, samples, serviceCode, staticLabels: this.get(serviceCode) };
   }

@@ -7,7 +7,6 @@ import type { Column, Family, FamilySpec } from '../catalogue/family.ts';
 import type { Histogram } from '../catalogue/histogram.ts';
 import { MetricSet } from './metric-set.ts';
 
-/** Why a poll that was due was skipped. */
 export type SkipReason = 'overlap' | 'retry_after';
 
 const FAMILIES: readonly FamilySpec[] = [
@@ -45,7 +44,6 @@ export class CodeMetrics implements RequestObserver {
     for (const reason of POLL_ERROR_REASONS) this.#metrics.set(CATALOGUE.pollErrors, 0, reason);
   }
 
-  /** The families in the order of the catalogue, the same for every service code. */
   get families(): readonly Family[] {
     return this.#metrics.families;
   }
@@ -80,7 +78,6 @@ export class CodeMetrics implements RequestObserver {
     this.#metrics.add(CATALOGUE.pollsAborted, 1);
   }
 
-  /** Sets the size of the last decompressed body. */
   setResponseBytes(bytes: number): void {
     this.#metrics.set(CATALOGUE.responseBytes, bytes);
   }

@@ -31,7 +31,6 @@ export interface ConfigLoads {
   readonly lastFailureMs: number | undefined;
 }
 
-/** A file of service codes, by its path as configured. */
 interface CodeFileStatus {
   readonly name: string;
   readonly problems: readonly unknown[];
@@ -99,11 +98,7 @@ export class ExporterMetrics implements Disposable {
     this.#codeMetrics.delete(serviceCode);
   }
 
-  /**
-   * Records the result of loading the configuration, at the start and at each reload.
-   *
-   * @param codeFiles - the files of service codes, if they were applied
-   */
+  /** Records the result of a load of the configuration; `codeFiles` only if they were applied. */
   recordConfigLoad(isSuccessful: boolean, codeFiles: readonly CodeFileStatus[] = this.#codeFiles): void {
     this.#codeFiles = codeFiles;
     const nowMs = this.#clock.now();
@@ -172,7 +167,6 @@ export class ExporterMetrics implements Disposable {
     ];
   }
 
-  /** Collects each family in one part for each service code. */
   #collectCodes(serviceCodes: Iterable<string>): readonly Family[] {
     const codes = Array.from(serviceCodes, (serviceCode) => this.#collectCode(serviceCode));
     return (codes[0] ?? []).flatMap((_, index) => codes.flatMap((families) => families[index] ?? []));

@@ -7,7 +7,7 @@ export type ExpositionFormat = 'text' | 'openmetrics';
 /** Lines are joined up to this length: longer strings would leave V8's young generation. */
 const TEXT_LENGTH = 16 * 1024;
 
-/** Renders the sample lines of a family, without its metadata, in texts that are short-lived if used at once. */
+/** Renders the sample lines of a family, without its metadata, in short-lived texts. */
 export function* renderSamples(family: Family, format: ExpositionFormat): Generator<string, void> {
   const { spec, samples } = family;
   const renderLabels = createLabelRenderer(family);

@@ -30,7 +30,6 @@ interface RenderedLines {
   readonly end: number;
 }
 
-/** The rendered lines of some samples, by format. */
 interface RenderedSamples extends Partial<Record<ExpositionFormat, RenderedLines>> {
   readonly staticLabels: StaticLabels | undefined;
 }
@@ -60,14 +59,12 @@ export class ExpositionBody {
   }
 }
 
-/** What a scrape asks for. */
 export interface CollectedFamilies {
   readonly families: readonly Family[];
   /** The service codes of which the families hold the counters. */
   readonly codes: readonly ExposedCode[];
 }
 
-/** The response to a scrape. */
 export interface RenderedScrape {
   readonly body: ExpositionBody;
   /** Records that the scrape has been answered with it. */
@@ -101,10 +98,9 @@ export class Exposition {
   }
 
   /**
-   * Renders families in their order (text 0.0.4; OpenMetrics 1.0, "Text format") and omits those without
-   * samples. A family may come in several consecutive parts, each sample once. Lone surrogates become U+FFFD.
-   *
-   * Returns the body of the last scrape of this selection if nothing has changed since.
+   * Renders families in their order (text 0.0.4; OpenMetrics 1.0, "Text format"), without those that have no
+   * samples. A family may come in several consecutive parts, each sample once. Returns the body of the last
+   * scrape of this selection if nothing has changed since.
    */
   renderBody(
     selection: FamilySelection,

@@ -1,7 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Family, FamilySpec, FamilyType, HistogramSample } from '../catalogue/family.ts';
 
-/** A metric in prom-client's JSON form. */
 export interface RegistryMetric {
   readonly name: string;
   readonly help: string;
@@ -10,7 +9,6 @@ export interface RegistryMetric {
   readonly values: readonly RegistryValue[];
 }
 
-/** One series of a metric. */
 interface RegistryValue {
   readonly value: number;
   readonly labels: RegistryLabels;
@@ -27,9 +25,8 @@ const EVENT_LOOP_PRECISION_MS = 100;
 const EVENT_LOOP_LAG = /^nodejs_eventloop_lag_(?:min|max|mean|p\d+)_seconds$/;
 
 /**
- * The default metrics of prom-client, `process_*` and `nodejs_*`. Create them once per process: prom-client
- * cannot stop their observers of garbage collection and of the event loop, which do not keep the process
- * alive.
+ * The default metrics `process_*` and `nodejs_*`. Create them once per process: prom-client cannot stop their
+ * observers of garbage collection and of the event loop, which do not keep the process alive.
  */
 export class DefaultMetrics implements Disposable {
   /** Has prom-client's default content type: with that of OpenMetrics, prom-client renames counters. */

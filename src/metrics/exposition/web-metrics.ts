@@ -3,7 +3,6 @@ import { MetricSet } from './metric-set.ts';
 
 const CONNECTION_CLOSE_REASONS = ['max_connections', 'pipelining', 'slow_client'] as const;
 
-/** Why the web server closed a connection. */
 export type ConnectionCloseReason = (typeof CONNECTION_CLOSE_REASONS)[number];
 
 const REQUEST_REJECTION_REASONS = [
@@ -13,7 +12,6 @@ const REQUEST_REJECTION_REASONS = [
   'max_requests',
 ] as const;
 
-/** Why the web server rejected a request. */
 export type RequestRejectionReason = (typeof REQUEST_REJECTION_REASONS)[number];
 
 /** Records how the web server applies its limits. */

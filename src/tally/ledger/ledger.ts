@@ -41,14 +41,12 @@ export interface LedgerOptions {
 export interface LedgerProgress {
   /** Number of good listings, the baseline included. */
   readonly listings: number;
-  /** When the last good listing was taken. */
   readonly last: Instant;
 }
 
 /** The time between the process that wrote the accounts and this one. */
 export type RestartGap = Pick<CommitTimes, 'restoredMs' | 'unknownGapMs'>;
 
-/** The tasks of a listing, its rows, and those to which the ledger adds. */
 interface ListingToCommit {
   readonly tasks: ReadonlyMap<string, TaskReading>;
   readonly rows: Pick<ListingRows, 'outputs' | 'renditions' | 'listingSurplus'> & LedgerRows;
@@ -77,7 +75,6 @@ interface TaskUpdate extends InputUpdate {
  * twice: an account for each thing that the service meters, and the sums of what accounts gain.
  */
 export class Ledger {
-  /** How long the input or the progress of a task is unchanged before the task is stalled. */
   stallAfterMs: number;
   /** A stream can have carried bytes for at least this long between two listings. */
   pollIntervalMs: number;
@@ -85,9 +82,7 @@ export class Ledger {
   readonly lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
   readonly #details: TaskDetails | undefined;
   readonly #expectedCounters: ExpectedCounters;
-  /** By the id of the task. */
   readonly #accounts = new Map<string, TaskAccount>();
-  /** Accounts of the tasks of the last good listing. */
   #live: TaskAccount[] = [];
   readonly #departed: DepartedAccounts;
   #listingCount = 0;
@@ -167,13 +162,12 @@ export class Ledger {
     return this.#accounts.size;
   }
 
-  /** All accounts: of the tasks of the last good listing, then of those that left, the first to leave first. */
+  /** All accounts: of the last good listing, then of tasks that left, in the order in which they left. */
   *listAccounts(): Generator<TaskAccount, void> {
     yield* this.#live;
     yield* this.#departed.tasks;
   }
 
-  /** The accounts that the last commit changed. */
   *listChangedAccounts(): Generator<TaskAccount, void> {
     yield* this.#live;
     for (const account of this.#left) if (this.getTask(account.id) === account) yield account;
@@ -299,7 +293,6 @@ export class Ledger {
     };
   }
 
-  /** Keeps the account of a task that is not in this listing for a while. */
   #depart(account: TaskAccount): void {
     this.#departed.add(account);
     this.#left.push(account);

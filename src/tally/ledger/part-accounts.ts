@@ -41,10 +41,8 @@ export interface PartsUpdate {
 export const NUMBERS_PER_PART = 3;
 
 /**
- * Judges the parts of a listed task, and reports the bytes that each adds.
- *
- * @param readings - sorted by identity, then by bytes, the largest first.
- * @returns the accounts after this listing.
+ * Judges the parts of a listed task, reports the bytes that each adds, and returns the accounts after it.
+ * `readings` are sorted by identity, then by bytes, the largest first.
  */
 export function updateParts<Reading extends PartReading>(
   parts: PartAccounts,
@@ -142,7 +140,6 @@ export function countParts(parts: PartAccounts): number {
   return areNumbers(parts) ? parts.length / NUMBERS_PER_PART : parts.length;
 }
 
-/** The accounts without those of parts that have left their task. */
 export function dropDeparted(parts: PartAccounts): PartAccounts {
   return areNumbers(parts) ? parts : parts.filter(({ departedMs }) => departedMs === undefined);
 }
@@ -203,7 +200,6 @@ function computeStreamRate(
   return rate * (1 + Math.max(connectionsBefore, connections));
 }
 
-/** Whether the value of a reading continues an account by rule 1. */
 function continuesPart(
   part: PartAccount,
   reading: PartReading,

@@ -10,7 +10,6 @@ import {
 } from './part-accounts.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 
-/** What a commit knows of the input of a listed task. */
 export interface InputUpdate {
   readonly inputs: PartsUpdate;
   /** The rate of the streams of all inputs together. */
