@@ -12,7 +12,6 @@ import { toUpstreamError } from '../upstream/error-classification.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { RequestObserver, ResponseHead } from '../upstream/request-observer.ts';
 
-/** What to request, and what to read of the response. */
 export type ListingRequest = ListingTarget & ListingOptions;
 
 /** Receives the events of a request, and for diagnostics the decoded body. */
@@ -41,10 +40,7 @@ export interface FailedListing extends FetchResult {
   readonly response?: ResponseHead | undefined;
 }
 
-/**
- * Requests a listing and reads it; `accountShare` bounds its tasks meanwhile. Returns failures of the service; rejects
- * only on abort or with an internal error.
- */
+/** Requests and reads a listing. Rejects on abort or with an internal error only: failures are results. */
 export async function fetchListing(
   client: Pick<UpstreamClient, 'requestListing'>,
   request: ListingRequest,

@@ -5,10 +5,9 @@ import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts'
 /** Polls kept for each service code: half an hour at the default interval. */
 export const HISTORY_CAPACITY = 120;
 
-/** Totals of one good listing of a service code; the bytes are sums of the counters since the exporter started. */
+/** Totals of a good listing; its bytes are sums of the counters since the exporter started. */
 export type ListingTotals = ReturnType<typeof computeTotals>;
 
-/** Adds up a snapshot over all its label sets. */
 export function computeTotals({ users, tasks, rejected, tasksWithoutAccount, rows }: Snapshot) {
   const { accounts, outputs, taskServers, waiting } = rows;
   return {
@@ -83,7 +82,7 @@ const COLUMNS = [
 
 type Column = (typeof COLUMNS)[number];
 
-/** The last polls of one service code, in single precision: 4.3 kB for 120 polls, as objects they would take 24 kB. */
+/** The last polls of a service code in single precision: 4.3 kB for 120 polls, not 24 kB as objects. */
 export class PollHistory {
   /** One column after the other; in each, the latest poll is the last. */
   readonly #values = new Float32Array(HISTORY_CAPACITY * COLUMNS.length).fill(Number.NaN);
@@ -129,7 +128,6 @@ export class PollHistory {
     return this.#values.subarray(start, start + HISTORY_CAPACITY);
   }
 
-  /** Returns the kept polls, oldest first. */
   entries(): readonly PollHistoryEntry[] {
     let beforeLatestMs = 0;
     const latestFirst = Array.from({ length: this.#count }, (_, age) => {
@@ -158,7 +156,7 @@ export class PollHistory {
     };
   }
 
-  /** Whether the last good listing has less than half of the tasks, or users, of the largest one of the history. */
+  /** Whether the last good listing has less than half the tasks, or users, of the largest remembered one. */
   findLoss(): ListingLoss | undefined {
     return this.#findLossOf('tasks') ?? this.#findLossOf('users');
   }
@@ -173,10 +171,7 @@ export class PollHistory {
     return { field, from, to, beforeLatestMs: firstWithout?.beforeLatestMs ?? 0 };
   }
 
-  /**
-   * Computes rates since the last listing. A rate is `undefined` without elapsed time, and where the sum of counters
-   * decreased: that happens only when idle label sets were evicted.
-   */
+  /** A rate is `undefined` without elapsed time, and if the sum fell because idle label sets were evicted. */
   #computeRates({ inputBytes, outputBytes }: ListingTotals, atMs: number) {
     const last = this.#latestListing;
     const elapsedMs = atMs - (last?.atMs ?? atMs);

@@ -19,7 +19,6 @@ export interface CodeDiff {
   readonly removed: readonly PolledCode[];
 }
 
-/** Compares two lists of service codes, regardless of their order. */
 export function diffCodes(before: readonly PolledCode[], after: readonly PolledCode[]): CodeDiff {
   const beforeByCode = new Map(before.map((code) => [code.serviceCode, code]));
   const added: PolledCode[] = [];

@@ -16,11 +16,9 @@ import {
 
 const HEALTH_CHECK_INTERVAL_MS = 5000;
 
-/** Settings that all tallies share. */
 type TallySettings = Omit<TallyOptions, 'serviceCode' | 'stallAfterMs' | 'pollIntervalMs'>;
 
 interface TallyPersistence extends StateWriter {
-  /** The tallies that were restored at the start, by service code. */
   readonly tallies: ReadonlyMap<string, Tally>;
   /** Restores the tally of an added service code; `undefined` if there is no state of it. */
   restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined>;
@@ -101,10 +99,7 @@ export class Poller implements AsyncDisposable {
     await Promise.all([...this.#pollers.values()].map((poller) => poller.poll(signal)));
   }
 
-  /**
-   * Starts polling, the first polls spread over the interval. Never resolves; rejects with the first internal
-   * error.
-   */
+  /** Starts polling, the first polls spread over the interval. Rejects with the first internal error. */
   start(): Promise<never> {
     this.#isRunning = true;
     this.#startAll([...this.#pollers.values()], computeFirstDelayMs);
@@ -112,8 +107,8 @@ export class Poller implements AsyncDisposable {
   }
 
   /**
-   * Replaces the polled service codes. A code that stays keeps its ledger and counters, and a running poll if
-   * its settings are unchanged. A removed code leaves no series.
+   * Replaces the polled service codes. One that stays keeps its ledger and counters, and a running poll if
+   * its settings are unchanged. A removed one leaves no series.
    */
   async apply(codes: readonly PolledCode[]): Promise<CodeDiff> {
     this.checkFirstRound();
@@ -141,7 +136,6 @@ export class Poller implements AsyncDisposable {
     return diff;
   }
 
-  /** Aborts the running polls and waits for their end. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isRunning = false;
     await Promise.all([...this.#pollers.values()].map((poller) => poller.stop()));

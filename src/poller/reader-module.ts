@@ -29,7 +29,6 @@ export function loadReaderModule(url = MODULE_URL): WebAssembly.Module {
   }
 }
 
-/** Creates a pool of instances of the module, and loads it if need be. */
 export function openReaderPool(maxLabelSets: number): ReaderPool {
   return new ReaderPool(loadReaderModule(), createReaderLimits(maxLabelSets), createReaderKeys());
 }

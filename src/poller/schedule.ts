@@ -18,10 +18,7 @@ export function computeReloadDelayMs(index: number, count: number, intervalMs: n
     : index * PROMPT_GAP_MS;
 }
 
-/**
- * Finds the next point of the polling grid after a poll that was due at `dueMs` and ended at `nowMs`. Points that it
- * missed are skipped and counted, so that a slow service is not polled more often.
- */
+/** The next point of the polling grid. Missed ones are skipped: a slow service is not polled more often. */
 export function computeNextPoll(dueMs: number, intervalMs: number, nowMs: number) {
   const overlapCount = Math.max(0, Math.floor((nowMs - dueMs) / intervalMs));
   return { dueMs: dueMs + (overlapCount + 1) * intervalMs, overlapCount };

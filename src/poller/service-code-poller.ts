@@ -38,7 +38,6 @@ export interface ServiceCodePollerOptions {
   readonly persistence?: StateWriter | undefined;
 }
 
-/** Where and when a service code is polled. */
 export interface PollPlan {
   /** Scheme, host and port of the service. */
   readonly origin: string;
@@ -53,7 +52,7 @@ export interface PollPlan {
 export class ServiceCodePoller {
   readonly #options: ServiceCodePollerOptions;
   readonly #history = new PollHistory();
-  /** Has its own abort signal: on a shared one, removing a listener would search the listeners of all polls. */
+  /** Has a signal of its own: removing a listener from a shared one would search those of all polls. */
   #polling: BackgroundTask | undefined;
   #code: PolledCode;
   /** End of the pause that the service asked for; monotonic. */
@@ -99,13 +98,12 @@ export class ServiceCodePoller {
     this.#publish({});
   }
 
-  /** Whether the loop or a poll is overdue: over a minute, and twice the longest poll; `nowMs` is monotonic. */
+  /** Whether the loop or a poll is late: over a minute, and twice the longest poll. `nowMs` is monotonic. */
   isStuck(nowMs: number): boolean {
     const { timeoutMs } = this.#code;
     return nowMs - (this.#pendingSinceMs ?? nowMs) > Math.max(MIN_OVERDUE_MS, 2 * timeoutMs);
   }
 
-  /** Polls periodically until it is stopped. */
   start(firstDelayMs: number, onFailure: (error: unknown) => void): void {
     this.#polling = new BackgroundTask((signal) => this.#run(firstDelayMs, signal), onFailure);
   }

@@ -6,8 +6,8 @@ import { UpstreamError } from './errors.ts';
 type FailBody = (error: UpstreamError) => void;
 
 /**
- * Limits the decoded bytes of all bodies that are being read at a time. Beyond the limit the largest body fails, so that
- * small ones are not affected by a few that expand without end; its bytes are free again at once.
+ * Limits the decoded bytes of all bodies being read. Beyond the limit the largest body fails, so that a few
+ * that expand without end do not affect small ones; its bytes are free again at once.
  */
 export class DecodingBudget {
   readonly limitBytes: number;
@@ -18,7 +18,6 @@ export class DecodingBudget {
     this.limitBytes = limitBytes;
   }
 
-  /** Decoded bytes of the bodies that are being read. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
@@ -36,7 +35,6 @@ export class DecodingBudget {
     while (this.#usedBytes > this.limitBytes) this.#failLargest();
   }
 
-  /** Frees the bytes of a body. */
   end(body: FailBody): void {
     this.#usedBytes -= this.#bytesByBody.get(body) ?? 0;
     this.#bytesByBody.delete(body);
@@ -53,7 +51,7 @@ export class DecodingBudget {
   }
 }
 
-/** What bodies get of a turn of the event loop. Timers and new connections, of which Node.js accepts one a turn, follow. */
+/** What bodies get of an event loop turn. Timers and new connections, one a turn in Node.js, follow. */
 const TURN_MS = 5;
 
 /** Limits the time that the bodies of all service codes together take of a turn of the event loop. */

@@ -18,14 +18,12 @@ const MAX_EXCERPT_BYTES = 64 * 1024;
 const MAX_INFORMATIONAL_RESPONSES = 5;
 
 export interface ClientOptions extends Omit<ConnectionOptions, 'resolver'> {
-  /** Limit of a decoded body. */
   readonly maxResponseBytes: number;
   /** Shared with other clients: those that a reload has replaced. */
   readonly decodingBudget: DecodingBudget;
   readonly userAgent: string;
 }
 
-/** A service code and how to request its listing. */
 export interface ListingTarget {
   readonly serviceCode: string;
   /** Absolute http or https URL; the path of the operation is appended. */
@@ -84,9 +82,9 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   /**
-   * Requests a listing and passes its decoded body to `onBody` as it arrives. Follows no redirects. Resolves for every
-   * HTTP status; of an error response, `onBody` receives at most the first 64 KiB. Rejects with an UpstreamError, with
-   * what `onBody` throws, or with the signal's reason. More than ten concurrent requests need `setMaxListeners` on it.
+   * Requests a listing and passes its decoded body to `onBody` as it arrives, of an error response at most
+   * 64 KiB. Follows no redirects. Resolves for every HTTP status. Rejects with an UpstreamError, what
+   * `onBody` throws, or the reason of the signal, which needs `setMaxListeners` for more than ten requests.
    */
   async requestListing(
     target: ListingTarget,
@@ -143,7 +141,7 @@ export class UpstreamClient implements AsyncDisposable {
     return connections;
   }
 
-  /** A server may close a kept-alive connection just as a request is sent: a reset is retried once, on a fresh one. */
+  /** A server may close an idle connection just as a request is sent: a reset is retried once, afresh. */
   async #send(
     target: ListingTarget,
     signal: AbortSignal,
@@ -159,7 +157,6 @@ export class UpstreamClient implements AsyncDisposable {
     }
   }
 
-  /** Sends a request, and receives the head of its response. */
   async #attempt(
     target: ListingTarget,
     address: ListingAddress,
@@ -269,7 +266,7 @@ function createSizeError(maxBytes: number): UpstreamError {
   return new UpstreamError('too_large', `The response is larger than ${maxBytes} bytes`);
 }
 
-/** Whether a response with this status has a whole listing: 206 has a part of one, which nothing asked for. */
+/** A response with status 206 has a part of a listing, which nothing asked for. */
 export function isSuccessStatus(status: number): boolean {
   return status >= 200 && status <= 299 && status !== 206;
 }

@@ -24,8 +24,8 @@ interface ProxyOptions {
 
 export interface ConnectionOptions {
   /**
-   * For opening a connection: name resolution, TCP and TLS together. A tunnel through a proxy has the same time again.
-   * The deadlines of the polls end requests; this one ends attempts that no poll waits for any more.
+   * To open a connection: name resolution, TCP and TLS; the same again for a tunnel through a proxy. Polls
+   * have deadlines; this one ends attempts that no poll waits for any more.
    */
   readonly timeoutMs: number;
   readonly maxConnections: number;
@@ -37,18 +37,18 @@ export interface ConnectionOptions {
 /** Of one address of a name, however many there are. */
 const MIN_ATTEMPT_MS = 1000;
 
-/** Longer than usual poll intervals, so that polls need no TLS handshake each. A `Keep-Alive` header takes precedence. */
+/** Longer than usual poll intervals: polls need no TLS handshake each. `Keep-Alive` takes precedence. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** A connection that is never closed would show no new certificate or address of the service. nginx's default. */
+/** As in nginx. A connection that never closes would show no new certificate or address of the service. */
 const MAX_REQUESTS_PER_CONNECTION = 1000;
 
-/** A request whose signature is made when a connection is free for it: a service accepts signatures for a short time. */
+/** Signed when a connection is free for it: a service accepts signatures for a short time. */
 export type UnsignedRequest = Dispatcher.RequestOptions & {
   readonly sign: () => Readonly<Record<string, string>>;
 };
 
-/** The connections of a client, opened on demand. Disposing closes all of them, those being opened included. */
+/** The connections of a client, opened on demand. Disposing closes all, those being opened included. */
 export class UpstreamConnections implements AsyncDisposable {
   /** Only these origins can have a kept-alive connection. */
   readonly originsWithResponse = new Set<string>();
@@ -87,7 +87,7 @@ export class UpstreamConnections implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy(new Error('The client is closed'));
   }
 
-  /** The soonest expiry in the certificate chain of an origin; `undefined` before its first TLS connection. */
+  /** The soonest expiry in the certificate chain; `undefined` before the first TLS connection. */
   getCertificateNotAfterMs(origin: string): number | undefined {
     return this.#certificateNotAfterMs.get(origin);
   }
@@ -112,7 +112,7 @@ export class UpstreamConnections implements AsyncDisposable {
       proxyTunnel: false,
       connect: this.#createConnector(tlsOptions),
       requestTls: { timeout, ...tlsOptions },
-      // undici connects to the target of plain http with `connect`, to a proxy and through a tunnel with own functions.
+      // undici connects to the target of plain http with `connect`, else with functions of its own.
       factory: (origin, { connect, ...inherited }: Pool.Options) =>
         new Pool(origin, {
           ...inherited,
@@ -196,8 +196,8 @@ function findSoonestExpiryMs(certificate: PeerCertificate & Partial<DetailedPeer
 }
 
 /**
- * The connections to a proxy that carry tunnels. If a proxy drops a `CONNECT`, undici takes its own `UND_ERR_SOCKET`
- * for a failed request on a good connection and reconnects forever. An error of another type prevents that.
+ * If a proxy drops a `CONNECT`, undici takes its own `UND_ERR_SOCKET` for a failed request on a good
+ * connection and reconnects forever. An error of another type prevents that.
  */
 class TunnelPool extends Pool {
   override async connect(

@@ -19,7 +19,7 @@ const READ_AHEAD_BYTES = 256 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 const STREAM_OPTIONS = { chunkSize: CHUNK_BYTES, readableHighWaterMark: READ_AHEAD_BYTES };
 
-/** A smaller body is decompressed at once, unless its output is too large: a stream costs three times as much. */
+/** Smaller bodies are decompressed at once, unless too large: a stream costs three times as much. */
 const MAX_SYNC_INPUT_BYTES = 64 * 1024;
 const MAX_SYNC_OUTPUT_BYTES = 1024 * 1024;
 /** ISIZE at the end of a gzip member: the size of its input modulo 2^32 (RFC 1952, section 2.3.1). */
@@ -124,8 +124,8 @@ function decompressWhole(bytes: Buffer, decoder: Decoder): Buffer | undefined {
 }
 
 /**
- * Estimates one chunk for the whole output, from the declared size. Oversized or several chunks leave garbage outside V8's
- * heap, and 8 MB of it trigger a full garbage collection.
+ * Estimates one chunk for the whole output: oversized or several chunks leave garbage outside V8's heap, and
+ * 8 MB of it trigger a full garbage collection.
  */
 function estimateGzipOutputBytes(gzip: Buffer): number {
   if (gzip.length < GZIP_LENGTH_BYTES) return CHUNK_BYTES;

@@ -16,9 +16,9 @@ const NOT_HTTP = 'UND_ERR_HTTP_PARSER';
 const UNEXPECTED_END = 'Z_BUF_ERROR';
 
 /**
- * Reasons by error code; others are `connect`. A peer that closes the connection within a chunked body is `reset`. Every
- * other HTTP parser error is `not_json`: usually another program listens there, and `reset` would send the operator to the
- * network. undici 7 accepts statuses below 100 in its parser and fails an assertion after it.
+ * Reasons by error code; others are `connect`. A peer that closes within a chunked body is `reset`. Other
+ * HTTP parser errors are `not_json`: usually another program listens there; `reset` would blame the network.
+ * undici 7 accepts statuses below 100 in its parser and fails an assertion after it.
  */
 const CODES_BY_REASON: readonly (readonly [reason: FailureReason, codes: RegExp])[] = [
   ['timeout', /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/],
@@ -33,7 +33,7 @@ const CODES_BY_REASON: readonly (readonly [reason: FailureReason, codes: RegExp]
 ];
 
 /**
- * Classifies the error of a request; unknown errors are `connect`. The cause is a copy of message and stack only:
+ * Classifies the error of a request; unknown errors are `connect`. The cause is a copy of message and stack:
  * HTTP parser errors carry bytes of the response, and others a certificate or a URL with its query.
  */
 export function toUpstreamError(error: unknown): UpstreamError {

@@ -10,8 +10,9 @@ interface Entry {
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
 /**
- * The hosts of `no_proxy`, separated by commas or spaces, in the forms of curl and Go: `host`, `.domain`, `*.domain`, IP
- * addresses, networks such as `10.0.0.0/8`, each with an optional `:port`, and `*` for all. A name includes its subdomains.
+ * The hosts of `no_proxy`, in the forms of curl and Go, separated by commas or spaces: `host`, `.domain`,
+ * `*.domain`, IP addresses, networks such as `10.0.0.0/8`, each with an optional `:port`, and `*` for all.
+ * A name includes its subdomains.
  */
 export class NoProxy {
   readonly #entries: readonly Entry[];

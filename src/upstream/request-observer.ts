@@ -11,7 +11,7 @@ export interface RedactedRequest {
 
 export interface ResponseHead extends ResponseTimes {
   readonly status: number;
-  /** Soonest expiry in the certificate chain of the service, in milliseconds since the Unix epoch; undefined without TLS. */
+  /** Soonest expiry in the certificate chain, in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificateNotAfterMs: number | undefined;
   header(this: void, name: string): string | undefined;
 }
@@ -25,7 +25,7 @@ export interface RequestObserver {
   onBodyBytes(bytes: number): void;
 }
 
-/** Masks the signature and the secret of a request. `headers` are those of the request, signature included. */
+/** `headers` include the signature. */
 export function redactRequest(
   secret: string,
   signing: SigningScheme,

@@ -5,7 +5,7 @@ import PQueue from 'p-queue';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorCode } from '../runtime/errors.ts';
 
-/** A lookup that takes longer is answered from the last one, and the next one of its name waits for those of other slow names. */
+/** A slower lookup is answered from the last one; the next one of its name waits for other slow names. */
 const SLOW_LOOKUP_MS = 1000;
 
 /** Host names that are remembered: those of base URLs and proxies. */
@@ -29,8 +29,8 @@ export interface ResolverOptions {
 }
 
 /**
- * Resolves host names for connections. A lookup cannot be cancelled and holds a thread until the name servers have answered
- * or timed out. So each name has one lookup at a time, and names whose last one was slow share a single thread.
+ * Resolves host names. A lookup cannot be cancelled and holds a thread until name servers answer or time out.
+ * So each name has one lookup at a time, and names whose last one was slow share a single thread.
  */
 export class Resolver {
   readonly #clock: ResolverOptions['clock'];
@@ -93,7 +93,7 @@ export class Resolver {
     }
   }
 
-  /** Rejects only if there are no last addresses: lru-cache would never end a fetch that rejects after its abort. */
+  /** Rejects only without last addresses: lru-cache would never end a fetch that rejects after its abort. */
   #lookUp(hostname: string, last: Addresses | Error | undefined): Promise<Addresses | Error> {
     const startedMs = this.#clock.monotonic();
     return new Promise((resolve, reject) => {

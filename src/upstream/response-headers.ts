@@ -1,4 +1,4 @@
-/** How far the clock of this machine is ahead of the clock of the service, in milliseconds; negative if behind. */
+/** How far this machine's clock is ahead of that of the service, in milliseconds; negative if behind. */
 export interface ClockOffset {
   readonly aheadMs: number;
   readonly uncertaintyMs: number;
@@ -15,10 +15,7 @@ export interface ResponseTimes {
 /** `Date` and `Age` have whole seconds. */
 const RESOLUTION_MS = 1000;
 
-/**
- * Reads the times of a response. `requestMs` and `responseMs` are wall-clock milliseconds of this machine; the server wrote
- * the response between them.
- */
+/** `requestMs` and `responseMs` are wall-clock milliseconds; the server wrote the response between them. */
 export function readResponseTimes(
   header: (name: string) => string | undefined,
   requestMs: number,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** How requests are signed. The interface does not show it; the default is the scheme of the vendor's public clients. */
+/** How requests are signed, which the interface does not show. Default: as the vendor's public clients. */
 export interface SigningScheme {
   readonly algorithm: 'sha256' | 'sha1' | 'sha384' | 'sha512' | 'md5';
   /** String to sign: text with the placeholders `{path}`, `{query}` and `{timestamp}`, already validated. */
@@ -29,8 +29,8 @@ export interface ListingAddress extends SignedParts {
 }
 
 /**
- * Builds the address of a service code's listing ("Endpoints" of the interface). The signed path is the path that is
- * sent; behind a proxy that strips a prefix, the template needs the path that the service receives.
+ * The address of a service code's listing ("Endpoints"). The path that is sent is signed; behind a proxy that
+ * strips a prefix, the template needs the path that the service receives.
  *
  * @throws TypeError if `baseUrl` is not a URL, URIError if `serviceCode` contains a lone surrogate.
  */

@@ -21,8 +21,8 @@ export interface Connection {
 }
 
 /**
- * The connections to the web server. When they are full, the client with the most gives way: its oldest idle connection
- * first, else its oldest busy one.
+ * The connections to the web server. When they are full, the client with the most gives way: its oldest
+ * idle connection first, else its oldest busy one.
  */
 export class Connections {
   readonly #metrics: WebMetrics;
@@ -56,7 +56,7 @@ export class Connections {
     if (this.#open.size > this.#maxConnections) this.close(chooseVictim([...this.#open]), 'max_connections');
   }
 
-  /** Makes a TLS socket the socket of the connection below it, and returns the connection. */
+  /** Makes a TLS socket the socket of the connection below it. */
   link(tlsSocket: Socket, socket: Socket | undefined): Connection | undefined {
     const connection = socket && this.get(socket);
     if (connection === undefined) return undefined;
@@ -71,7 +71,6 @@ export class Connections {
     return connection?.socket.destroyed === true ? undefined : connection;
   }
 
-  /** Makes a connection free for the next request, and the newest one. */
   finishRequest(connection: Connection): void {
     connection.hasRequest = false;
     connection.isBusy = false;
@@ -80,8 +79,8 @@ export class Connections {
   }
 
   /**
-   * Limits the time and the memory of responses that clients have not read yet. A body that several responses share counts
-   * once. A new response closes connections that take too long, and those that give way if there are too many bytes.
+   * Limits time and memory of responses that are not read yet. A body that several share counts once. A new
+   * response closes connections that take too long, and those that give way if there are too many bytes.
    */
   startReading(connection: Connection, body: Buffer, nowMs: number): void {
     connection.isBusy = false;
@@ -126,10 +125,7 @@ const IPV4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i;
 const IPV6_GROUPS = 8;
 const IPV6_NETWORK_GROUPS = 4;
 
-/**
- * Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address, because a single machine
- * can use every address of its network. `address` is a socket's `remoteAddress`.
- */
+/** What counts as one client: an IPv4 address, or an IPv6 /64 network, all of which one machine can use. */
 export function toClientKey(address = ''): string {
   const ipv4 = IPV4.exec(address)?.[1];
   if (ipv4 !== undefined || address === '') return ipv4 ?? '';

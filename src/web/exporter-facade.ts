@@ -21,8 +21,8 @@ import type { StateStatistics } from '../state/state-store.ts';
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 
 /**
- * `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `lost`: most tasks or users
- * of the history are gone; `idle`: tasks run, but no byte moved between the last two listings; `up`: otherwise.
+ * `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `lost`: most
+ * tasks or users are gone; `idle`: tasks run, but no byte moved between two listings; `up`: otherwise.
  */
 export type ServiceCodeCondition = 'down' | 'idle' | 'lost' | 'stale' | 'up' | 'waiting';
 
@@ -76,7 +76,6 @@ interface ExporterParts {
 
 export type ExporterFacade = ReturnType<typeof createExporterFacade>;
 
-/** Combines poll results and the exporter's own metrics for the web server. */
 export function createExporterFacade(parts: ExporterParts) {
   const { store, labels, exporterMetrics, poller, clock, configuration, state: stateStatistics } = parts;
   const { shard } = configuration;
@@ -84,7 +83,6 @@ export function createExporterFacade(parts: ExporterParts) {
   const startedWallMs = clock.now();
   return {
     telemetryPath: configuration.web.telemetryPath,
-    /** Collects each selected family once; by default all of them. */
     async collect(selection: FamilySelection = 'everything'): Promise<CollectedFamilies> {
       const ownFamilies = await exporterMetrics.collect(selection);
       const states =
@@ -105,7 +103,6 @@ export function createExporterFacade(parts: ExporterParts) {
       }));
       return { families, codes };
     },
-    /** The service codes that this process polls, with their configured labels. */
     getServiceCodes: (): readonly { readonly serviceCode: string; readonly labels: StaticLabels }[] =>
       store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.get(serviceCode) })),
     /** Why this process does not poll a service code, without its name; `undefined` if it does. */
@@ -151,7 +148,7 @@ export function createExporterFacade(parts: ExporterParts) {
   };
 }
 
-/** A listing is published at the latest 100 ms before it is written, unless the disk fails or does not answer. */
+/** A listing is published at most 100 ms before it is written, unless the disk fails or hangs. */
 const MAX_UNWRITTEN_MS = 60_000;
 
 /** The last write, if a listing came much later. */

@@ -7,7 +7,6 @@ import type { ExpositionFormat } from '../metrics/exposition/exposition-lines.ts
 /** An HTTP request without its socket. */
 export interface WebRequest {
   readonly method: string;
-  /** Path and query, as in the request line. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly scheme?: 'http' | 'https';
@@ -19,7 +18,6 @@ export interface WebRequest {
   readonly signal?: AbortSignal;
 }
 
-/** An HTTP response without its socket. */
 export interface WebResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,10 +29,7 @@ export interface WebResponse {
 /** Paths that report the state of the process and bypass limits. */
 export const PROBE_PATHS = { health: '/-/healthy', readiness: '/-/ready' } as const;
 
-/**
- * Brings the target of a request to origin form. The host of an absolute form, which some proxies send, replaces the
- * `Host` header (RFC 9112, 3.2.2).
- */
+/** Brings a target to origin form: the host of an absolute form replaces `Host` (RFC 9112, 3.2.2). */
 export function useOriginForm(request: Pick<IncomingMessage, 'url' | 'headers'>): void {
   const [, host, target] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(request.url ?? '') ?? [];
   if (host === undefined || target === undefined) return;
@@ -47,10 +42,7 @@ export function isProbe(url: string): boolean {
   return path === PROBE_PATHS.health || path === PROBE_PATHS.readiness;
 }
 
-/**
- * Splits a request target into path and query. `URL` does not fit: it takes `//host/metrics` for a host, and rejects
- * targets such as `*`.
- */
+/** `URL` does not fit: it takes `//host/metrics` for a host, and rejects targets such as `*`. */
 export function parseRequestTarget(url: string): { readonly path: string; readonly query: URLSearchParams } {
   const queryStart = url.indexOf('?');
   if (queryStart < 0) return { path: url, query: new URLSearchParams() };
@@ -103,11 +95,11 @@ export async function respondCompressed(
 
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 const OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
-/** Values of Prometheus 3's `escaping` parameter. All metric names here are legacy-valid, so none changes the body. */
+/** Values of Prometheus 3's `escaping`. None changes the body: all names here are legacy-valid. */
 const ESCAPING_SCHEMES = ['allow-utf-8', 'underscores', 'dots', 'values'];
 
 /**
- * A media range matches an offer only if the offer has all its parameters, so each combination is an offer. The text
+ * A media range matches only offers with all its parameters, so each combination is an offer. The text
  * format comes first, because the order of offers decides between equal qualities.
  */
 const OFFERS: readonly string[] = ['', ...ESCAPING_SCHEMES.map((scheme) => `; escaping=${scheme}`)].flatMap(
@@ -118,8 +110,8 @@ const OFFERS: readonly string[] = ['', ...ESCAPING_SCHEMES.map((scheme) => `; es
 const MAX_HEADER_CHARS = 1024;
 
 /**
- * Chooses the format by an `Accept` header (RFC 9110, 12.5.1; OpenMetrics 1.0, "Protocol Negotiation"). Falls back to
- * text 0.0.4 without a header, for a malformed one, and if nothing is acceptable.
+ * Chooses the format by `Accept` (RFC 9110, 12.5.1; OpenMetrics 1.0, "Protocol Negotiation"): text 0.0.4 if
+ * the header is missing or malformed, or nothing is acceptable.
  */
 export function negotiateFormat(accept: string | undefined): {
   readonly format: ExpositionFormat;
@@ -129,7 +121,7 @@ export function negotiateFormat(accept: string | undefined): {
   return { format: contentType.startsWith(OPENMETRICS) ? 'openmetrics' : 'text', contentType };
 }
 
-/** Whether a client accepts gzip and does not prefer the uncompressed body (`Accept-Encoding`, RFC 9110, 12.5.3). */
+/** Whether the client accepts gzip and does not prefer the uncompressed body (RFC 9110, 12.5.3). */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   const negotiator = createNegotiator('accept-encoding', acceptEncoding);
   return negotiator?.encoding(['gzip', 'identity']) === 'gzip';

@@ -9,7 +9,6 @@ import { formatHowToSet } from '../config/settings.ts';
 import { getErrorCode } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 
-/** Finds every address of a host name; rejects as `node:dns/promises` does. */
 export type ResolveHost = (name: string) => Promise<readonly string[]>;
 
 export const resolveHost: ResolveHost = async (name) => {
@@ -23,7 +22,6 @@ const SOCKET_MODE = 0o660;
 /** Errors of an address that a name may have although the machine lacks it, such as `::1` without IPv6. */
 const NOT_OF_THIS_MACHINE: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
-/** Makes a server and listens with it. */
 type StartServer = (options: ListenOptions) => Promise<Server>;
 
 export async function listenOn(
@@ -36,9 +34,7 @@ export async function listenOn(
   else await listenOnSocket(address.socketPath, start);
 }
 
-/**
- * Listens on every address of a host. One that the machine lacks is skipped with a warning while another is listened on.
- */
+/** An address that the machine lacks is skipped with a warning if another one can be listened on. */
 async function listenOnHost(
   { host, port: wantedPort }: Extract<ListenAddress, { port: number }>,
   start: StartServer,
@@ -115,10 +111,7 @@ const LISTEN_ERRORS: ReadonlyMap<string | undefined, { readonly found: string; r
     ['EROFS', { found: 'which is on a read-only file system' }],
   ]);
 
-/**
- * Converts an error of listening on one of the addresses to a ConfigError, or to another error if it may pass by itself.
- * Returns unexpected errors unchanged.
- */
+/** Makes a ConfigError of an error that a setting causes, or another error if it may pass by itself. */
 export function toListenError(error: unknown, addresses: readonly ListenAddress[]): unknown {
   const code = getErrorCode(error);
   const known = LISTEN_ERRORS.get(code);

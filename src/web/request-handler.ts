@@ -11,15 +11,14 @@ import type { WebConfiguration } from './security/web-configuration-file.ts';
 import type { WebConfigurationSource } from './security/web-configuration.ts';
 
 /**
- * A connection gets the next slice when the previous one is on its way. TLS encrypts all that it is given, so that each
- * slow client would hold an encrypted copy of a whole body that clients share.
+ * A connection gets the next slice when the last one is on its way: TLS would make a copy of a whole body,
+ * which clients share, for each slow client.
  */
 const SLICE_BYTES = 256 * 1024;
 
 /** Created once: the default reason is an error with a stack, which takes a fifteenth of a small scrape. */
 const RESPONSE_CLOSED = new Error('The response has ended');
 
-/** A request with its response, until either ends. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -55,7 +54,7 @@ export class RequestHandler {
     this.#responses = new RequestQueue({ maxRunning: MAX_RESPONSES_BEING_CREATED, maxWaiting: maxRequests });
   }
 
-  /** Answers one request of a connection at a time. No client that people use pipelines: a second one ends it. */
+  /** Answers one request of a connection at a time. No client of people pipelines: a second one ends it. */
   handleRequest(request: IncomingMessage, response: ServerResponse, socketPath?: string): void {
     const { socket } = request;
     const connection = this.#connections.get(socket);
@@ -72,7 +71,7 @@ export class RequestHandler {
       closed.abort(RESPONSE_CLOSED);
       this.#connections.finishRequest(connection);
     };
-    // A response emits 'close' after its last byte. Not every Node.js version emits it when the connection is lost.
+    // Emitted after the last byte, but not by every Node.js version when the connection is lost.
     response.once('close', finish);
     socket.once('close', finish);
     const exchange = { request, response, connection, socketPath, signal: closed.signal };

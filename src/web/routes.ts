@@ -17,10 +17,7 @@ import { renderServiceCodePage } from './status-page/service-code-page.ts';
 
 export interface RouteOptions {
   readonly exposition: Exposition;
-  /**
-   * Reloads the configuration; `undefined` disables `/-/reload`. The error has a line for each problem of the new
-   * configuration.
-   */
+  /** `undefined` disables `/-/reload`. The error has a line for each problem of the new configuration. */
   readonly reload?: (() => Promise<{ readonly error?: string }>) | undefined;
 }
 
@@ -103,8 +100,8 @@ async function handleReload(request: WebRequest, options: RouteOptions): Promise
 }
 
 /**
- * Whether a page of another site made a browser send the request. Browsers send `Sec-Fetch-Site` to trustworthy
- * addresses only, and `Origin` with every POST; other clients send neither.
+ * Whether a page of another site made a browser send the request: browsers send `Sec-Fetch-Site` only to
+ * trustworthy addresses, `Origin` with every POST; other clients send neither.
  */
 function isCrossSite({ 'sec-fetch-site': site, origin, host }: IncomingHttpHeaders): boolean {
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';

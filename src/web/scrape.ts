@@ -55,7 +55,7 @@ export async function respondExposition(
 /** Level 1 takes less than half the time of the default for a fifth more bytes. */
 const LEVEL = 1;
 const MAX_CHUNK_BYTES = 256 * 1024;
-/** Data up to this size are compressed on the main thread: passing them to another one and back takes as long. */
+/** Compressed on the main thread: passing so few bytes to another one and back takes as long. */
 const MAX_SYNC_BYTES = 256 * 1024;
 /** RFC 1952, 2.3: deflate, no flags, no time, fastest algorithm, unknown operating system. */
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
@@ -66,9 +66,8 @@ const deflatedHeads = new WeakMap<Buffer, ReturnType<typeof deflateHead>>();
 const gzippedBodies = new WeakMap<ExpositionBody, Promise<Buffer>>();
 
 /**
- * Compresses a body once. If only the metrics of the process have changed since the last scrape, compresses only these:
- * a deflate stream may consist of parts that were compressed separately (RFC 1951, 3.2.3), unlike several gzip members
- * also for clients that read the first member only.
+ * Compresses a body once, or only the metrics of the process if no others have changed: a deflate stream may
+ * join parts that were compressed separately (RFC 1951, 3.2.3). Some clients read one gzip member only.
  */
 function gzipExposition(body: ExpositionBody): Promise<Buffer> {
   return getOrCreate(gzippedBodies, body, gzipBody);

@@ -14,8 +14,8 @@ import type { WebConfiguration } from './security/web-configuration-file.ts';
 type Server = HttpServer | HttpsServer;
 
 /**
- * Makes the parser of Node.js stop when the socket has been destroyed, as if another protocol followed. Otherwise it
- * would create an object for each of the thousands of pipelined requests that it has read already.
+ * Makes the parser of Node.js stop at a destroyed socket, as if another protocol followed. Otherwise it
+ * would create an object for each of thousands of pipelined requests.
  */
 class StoppableMessage extends IncomingMessage {
   get upgrade(): boolean {
@@ -33,7 +33,7 @@ const HTTP_OPTIONS = {
   connectionsCheckingInterval: 2_000,
   /** Ten times the size of a scrape's request line and headers. */
   maxHeaderSize: 16 * 1024,
-  /** Longer than scrape intervals: Node's default of 5 s could close a connection just as a scraper reuses it. */
+  /** Longer than scrape intervals: after Node's default of 5 s, scrapers could reuse a closed connection. */
   keepAliveTimeout: 120_000,
 };
 /** Ends connections of clients that stop reading. */
@@ -54,7 +54,7 @@ export interface WebServer extends AsyncDisposable {
   readonly addresses: readonly ListenAddress[];
 }
 
-/** Listens on every address. If one fails, listens on none; rejects with a ConfigError if a change of settings must help. */
+/** Listens on every address, or on none; rejects with a ConfigError if a change of settings must help. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
   const { webConfigurationSource: source, metrics, clock } = options;
   const recordCertificate = ({ tls }: WebConfiguration): void => {
@@ -91,7 +91,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   return { addresses: servers.map(getBoundAddress), [Symbol.asyncDispose]: close };
 }
 
-/** Two connections of a Unix socket have the same endpoints, by which TLS finds the connection of a handshake. */
+/** Two connections of a Unix socket have the same endpoints, by which TLS finds a connection. */
 function assertNoTlsOnSockets({ addresses, webConfigurationSource }: WebServerOptions): void {
   const socket = addresses.find(({ socketPath }) => socketPath !== undefined);
   if (socket === undefined || webConfigurationSource.current.tls === undefined) return;
@@ -114,7 +114,7 @@ function createHttpServer(
       ? createServer(HTTP_OPTIONS, listener)
       : createTlsServer(HTTP_OPTIONS, tls, listener, { ...options, connections });
   server.timeout = SOCKET_TIMEOUT_MS;
-  // Otherwise Node.js answers any expectation itself, before authorization. No request has a body that is read.
+  // Otherwise Node.js answers expectations itself, before authorization. No request body is read.
   server.on('checkContinue', listener).on('checkExpectation', listener);
   server.on('upgrade', (_request, socket) => void socket.destroy());
   server.on('connection', (socket) => {

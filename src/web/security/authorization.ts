@@ -76,9 +76,9 @@ const MAX_CACHED_INVALID = 1024;
 const DUMMY_SALT_AND_HASH = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi';
 
 /**
- * Verifies passwords, one comparison at a time. It caches results as keyed digests of user, hash and
- * password, so that bcrypt does not slow down each scrape and a new hash in the configuration is compared again. Users
- * that do not exist take as long as the user with the cheapest hash.
+ * Verifies passwords, one comparison at a time. Caches results as keyed digests of user, hash and password:
+ * bcrypt must not slow down each scrape, and a new hash is compared again. Users that do not exist take as
+ * long as the user with the cheapest hash.
  */
 export class PasswordVerifier {
   readonly #compare: ComparePassword;
@@ -94,8 +94,8 @@ export class PasswordVerifier {
   }
 
   /**
-   * Returns whether the password is valid. Rejects with a `QueueFullError` if too many wait, and if the comparison fails.
-   * `users` maps names to hashes; `client` is an address or a network.
+   * Rejects with a `QueueFullError` if too many wait, and if the comparison fails. `users` maps names to
+   * hashes; `client` is an address or a network.
    */
   async verify(
     { user, password }: Credentials,
@@ -129,16 +129,13 @@ export class PasswordVerifier {
   }
 }
 
-/** Has the lowest cost of all users: a costly hash of one user must not let others occupy the queue for seconds. */
+/** Of the lowest cost of all users: a costly hash must not let others occupy the queue for seconds. */
 function createDummyHash(users: ReadonlyMap<string, string>): string {
   const [cost = '10'] = [...users.values()].map((hash) => hash.slice(4, 6)).toSorted();
   return `$2y$${cost}$${DUMMY_SALT_AND_HASH}`;
 }
 
-/**
- * Runs in libuv's thread pool. It cannot be cancelled, and the process cannot exit before it ends: hence the limits on
- * the cost and on concurrent comparisons.
- */
+/** Runs in libuv's thread pool. The process cannot cancel it nor exit before it ends: hence the limits. */
 async function compareWithBcrypt(password: string, hash: string): Promise<boolean> {
   const { verify } = await importBcrypt();
   return await verify(password, hash);

@@ -32,11 +32,7 @@ export interface TlsServerOptions {
 const CERTIFICATE_PEM =
   /-----BEGIN (?:[A-Z0-9]+ )*CERTIFICATE-----[\s\S]+?-----END (?:[A-Z0-9]+ )*CERTIFICATE-----/g;
 
-/**
- * Reads and validates the certificates of a section; rejects with a ConfigError that shows no key.
- *
- * @param folder - for relative paths
- */
+/** Reads and validates the certificates of a section, relative to `folder`. A ConfigError shows no key. */
 export async function readTlsServerOptions(
   section: TlsSection,
   locate: Locate,
@@ -81,10 +77,7 @@ export async function readTlsServerOptions(
 /** Trust as an issuer of client certificates (X509_CERT_AUX of OpenSSL, with the usage clientAuth). */
 const CLIENT_AUTH_TRUST = Buffer.from('300c300a06082b06010505070302', 'hex');
 
-/**
- * Formats a certificate so that OpenSSL trusts it although it may be an intermediate one. Node.js 20 does not pass
- * `allowPartialTrustChain` on to servers.
- */
+/** Lets OpenSSL trust intermediate certificates: Node.js 20 has no `allowPartialTrustChain` for servers. */
 function formatTrustAnchor({ raw }: X509Certificate): string {
   const base64 = Buffer.concat([raw, CLIENT_AUTH_TRUST]).toString('base64');
   const lines = base64.match(/.{1,64}/g) ?? [];

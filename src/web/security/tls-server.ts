@@ -9,7 +9,7 @@ import type { TlsServerOptions } from './tls-options.ts';
 import type { WebConfigurationSource } from './web-configuration.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** OpenSSL recognises GET, HEAD, POST, PUT and CONNECT; other methods look like any other broken handshake. */
+/** OpenSSL recognizes GET, HEAD, POST, PUT and CONNECT; others look like any broken handshake. */
 const PLAIN_HTTP_CODES: readonly unknown[] = ['ERR_SSL_HTTP_REQUEST', 'ERR_SSL_HTTPS_PROXY_REQUEST'];
 /** In the words of Go's servers. `healthcheck` recognises TLS by it. */
 const PLAIN_HTTP_TO_TLS = 'Client sent an HTTP request to an HTTPS server.';

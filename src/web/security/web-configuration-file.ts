@@ -37,10 +37,7 @@ const TLS_VERSIONS = new Map<string, 'TLSv1.2' | 'TLSv1.3'>([
 /** The cost in two digits, then 22 characters of salt and 31 of hash. */
 const BCRYPT_HASH = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const MIN_BCRYPT_COST = 4;
-/**
- * The toolkit accepts costs up to 31. A comparison of cost 16 takes about 6 s, each further step doubles it, and it
- * delays the exit of the process, because it cannot be cancelled.
- */
+/** Cost 16 takes about 6 s, each further step twice as long, and delays the exit of the process. */
 const MAX_BCRYPT_COST = 16;
 
 /** Accepts an absent value too. As in Go's YAML library, an empty string, `~` and `null` are absent. */
@@ -140,8 +137,8 @@ const fileSchema = optional(
 );
 
 /**
- * Reads a web configuration file, which has some of the keys of prometheus/exporter-toolkit
- * (`docs/web-configuration.md`), and its certificates. Scalars keep their spelling, so that a user can be called `007`.
+ * Reads a web configuration file, which has some keys of prometheus/exporter-toolkit
+ * (`docs/web-configuration.md`), and its certificates. Scalars keep their spelling: a user can be `007`.
  * Rejects with a ConfigError that has all problems, without hashes and keys.
  */
 export async function loadWebConfiguration(path: string, readFile: ReadFile): Promise<WebConfiguration> {
@@ -167,7 +164,7 @@ export async function loadWebConfiguration(path: string, readFile: ReadFile): Pr
 
 export type ComparePassword = (password: string, hash: string) => Promise<boolean>;
 
-/** Imports bcrypt on use, so that platforms for which it has no build can run the exporter without passwords. */
+/** Imported on use: without passwords, the exporter runs on platforms for which bcrypt has no build. */
 export async function importBcrypt(): Promise<{ readonly verify: ComparePassword }> {
   return await import('@node-rs/bcrypt');
 }

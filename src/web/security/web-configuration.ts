@@ -8,7 +8,6 @@ import { loadWebConfiguration, type WebConfiguration } from './web-configuration
 
 const CHECK_INTERVAL_MS = 1000;
 
-/** The web configuration in force. */
 export interface WebConfigurationSource {
   readonly current: WebConfiguration;
   onReload(this: void, listener: (configuration: WebConfiguration) => void): void;
@@ -24,8 +23,8 @@ export const DEFAULT_WEB_CONFIGURATION_SOURCE: WebConfigurationSource = {
 };
 
 /**
- * Loads a web configuration file; rejects with a ConfigError. Later, a version that is invalid or needs a restart is
- * logged once and ignored.
+ * Loads a web configuration file; rejects with a ConfigError. Later, a version that is invalid or needs a
+ * restart is logged once and ignored.
  */
 export async function openWebConfiguration(
   path: string,
@@ -80,8 +79,8 @@ export async function watchWebConfiguration(
 }
 
 /**
- * Finds what a reload cannot change: Node.js cannot turn TLS or requests for client certificates on or off in a
- * listening server, and a file without a protection may be cut off, for example because it is being written.
+ * Finds what a reload cannot change: a listening server of Node.js cannot turn TLS or client certificates on
+ * or off, and a file without a protection may be cut off, for example because it is being written.
  */
 function findRestartNeeds(current: WebConfiguration, next: WebConfiguration): readonly string[] {
   const before = listProtections(current);

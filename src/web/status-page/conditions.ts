@@ -6,7 +6,7 @@ import { renderLinks } from './document.ts';
 import { formatCount, formatMoment, formatSince, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
 
-/** In the order of their severity. Symbols differ in shape, so that the colour is never the only difference. */
+/** By severity. Symbols differ in shape, so that the colour is never the only difference. */
 const CONDITIONS: Readonly<Record<ServiceCodeCondition, readonly [symbol: string, text: string]>> = {
   down: ['✕', 'down'],
   stale: ['◆', 'stale'],
@@ -166,7 +166,6 @@ function formatQuantity(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** What is wrong with a service code, what to try, and the alert that describes it in the runbook. */
 interface Problem {
   /** The lowest is the most severe. */
   readonly rank: number;

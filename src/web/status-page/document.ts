@@ -109,7 +109,7 @@ export function renderLinks(
   return html`<span class="links">${runbook} ${dashboard}</span>`;
 }
 
-/** The Content-Security-Policy of the pages: allows their own style and script by hash, their icon, and no other source. */
+/** Allows the pages their own style and script by hash, their icon, and no other source. */
 export function buildContentSecurityPolicy(): string {
   return [
     "default-src 'none'",

@@ -10,10 +10,7 @@ export function renderKnown(value: number | undefined, format: (value: number) =
 
 const SI_PREFIXES = ['', 'k', 'M', 'G', 'T', 'P'];
 
-/**
- * `12345` → `12.3 k`: three significant digits, so that a column compares at a glance. `Intl.NumberFormat` in compact
- * notation has neither the digits nor the SI prefixes (`12K`).
- */
+/** `12345` → `12.3 k`: three digits, to compare a column at a glance. `Intl.NumberFormat` has `12K`. */
 function formatWithPrefix(value: number): string {
   let scaled = value;
   let power = 0;

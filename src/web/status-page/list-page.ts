@@ -33,7 +33,6 @@ export function parseListQuery(query: URLSearchParams) {
   };
 }
 
-/** The page at `/`: the service codes that match the query, the most severe state first. */
 export function renderListPage(facade: ExporterFacade, query: URLSearchParams): string {
   const process = facade.getProcess();
   const { shard } = process;

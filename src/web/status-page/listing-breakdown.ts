@@ -1,13 +1,9 @@
 import { placeOf, type Rows } from '../../listing/rows.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
 
-/** A listing by server, and its tasks that people look for first. */
 export type ListingBreakdown = ReturnType<typeof breakDownListing>;
 
-/**
- * Breaks the listing of a snapshot down by server: those with the most tasks that are stalled or without input first, then
- * those with the most tasks.
- */
+/** By server: those with the most tasks that are stalled or without input first, then with the most tasks. */
 export function breakDownListing({ rows, notableTasks }: Snapshot) {
   const { accounts, outputs, serversSeen, taskServers, userServers } = rows;
   const tasks = sumByServer(taskServers, 'tasks');

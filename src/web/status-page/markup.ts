@@ -7,12 +7,12 @@ export class Markup {
   }
 }
 
-/** The values of a template: texts, which are escaped, numbers, markup, and lists of them; nothing for `false`. */
+/** The values of a template: texts, which are escaped, numbers, markup, and lists; nothing for `false`. */
 export type Content = Markup | string | number | false | undefined | readonly Content[];
 
 /**
- * Builds markup from a template; every value is escaped unless it is markup. Our own tag rather than a library's,
- * because it also neutralizes bidirectional control characters, which could disguise names.
+ * Escapes every value that is no markup. No library's tag, because this one also neutralizes bidirectional
+ * control characters, which could disguise names.
  */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Markup {
   let text = strings[0] ?? '';

@@ -38,10 +38,7 @@ export function renderPlotted(
     ${hasValues(history) ? renderPlot(history, plotted) : ''}`;
 }
 
-/**
- * Plots the values of a field over the remembered polls, from zero, with the maximum above the line. It is hidden from
- * screen readers, which read the number beside it.
- */
+/** Plots a field from zero, the maximum above the line; hidden from screen readers, which read the number. */
 export function renderPlot(history: readonly PollHistoryEntry[], { field, format }: PlottedField): Markup {
   const known = history.flatMap(({ totals }) => totals?.[field] ?? []);
   const top = Math.max(0, ...known);
@@ -54,7 +51,7 @@ export function renderPlot(history: readonly PollHistoryEntry[], { field, format
   </span>`;
 }
 
-/** The line, with a gap where a poll failed or a rate is unknown, and ticks at the bottom for failed polls. */
+/** The line, with gaps for failed polls and unknown rates, and ticks at the bottom for failed polls. */
 function renderPaths(history: readonly PollHistoryEntry[], field: keyof PlottedTotals, top: number): Markup {
   const spanMs = history[0]?.beforeLatestMs ?? 0;
   let line = '';

@@ -1,6 +1,6 @@
 /**
- * The script of the pages. It fetches the open page every few seconds and replaces what is live, keeping focus and
- * scroll position; stops in a hidden tab and while it is paused; and shows an alert while the exporter does not respond.
+ * Fetches the open page every few seconds and replaces what is live, keeping focus and scroll position; stops
+ * in a hidden tab and while paused; shows an alert while the exporter does not respond.
  */
 export const REFRESH_SCRIPT = `(() => {
 'use strict';

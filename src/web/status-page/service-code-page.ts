@@ -59,7 +59,7 @@ export function renderServiceCodePage(facade: ExporterFacade, query: URLSearchPa
   });
 }
 
-/** The expected streams, the missing ones first, with their last known state while the service code is down. */
+/** The missing streams first; while the service code is down, with their last known state. */
 function renderExpectedTasks(
   status: ServiceCodeStatus,
   nowMs: number,
@@ -192,7 +192,6 @@ export function formatExplainCommand(
   return words.map((word) => (SHELL_SAFE.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 }
 
-/** The servers of a listing, and the tasks that people look for first. */
 function renderBreakdown(breakdown: ListingBreakdown, nowMs: number, query: URLSearchParams): Markup {
   const { servers, longestStalled, longestWithoutInput } = breakdown;
   const renderCount = (tasks: number) => (tasks === 0 ? '0' : renderMark(formatCount(tasks)));

@@ -22,8 +22,8 @@ interface Table<Row> {
 }
 
 /**
- * Narrow windows show each row of a `wide` table as a block (`display: block`), which removes the table semantics
- * in some browsers; the ARIA roles restore them.
+ * Narrow windows show rows of a `wide` table as blocks, which removes the table semantics in some browsers;
+ * the ARIA roles restore them.
  */
 export function renderTable<Row>(table: Table<Row>): Markup {
   const { className, caption, columns, rows, getRowClass = () => '', renderNote = () => undefined } = table;
