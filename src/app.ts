@@ -50,7 +50,6 @@ export interface ExporterDependencies {
   readonly log?: { readonly droppedLines: number };
 }
 
-/** The exporter without web server. It polls on demand. */
 export interface Exporter extends AsyncDisposable {
   readonly poller: Poller;
   readonly store: Store;
@@ -61,10 +60,8 @@ export interface Exporter extends AsyncDisposable {
 }
 
 /**
- * Creates the exporter; nothing runs yet.
- *
- * @param stateStore - restores and persists tallies; `undefined` without `state.path`
- * @param accountBudget - that of the restored tallies
+ * Creates the exporter; nothing runs yet. `stateStore` is `undefined` without `state.path`; `accountBudget`
+ * is that of the restored tallies.
  */
 export function createExporter(
   configuration: Configuration,
@@ -159,7 +156,6 @@ function toPolledCodes({ serviceCodes, signing }: Configuration): readonly Polle
   return serviceCodes.map(({ labels: _labels, ...code }) => ({ ...code, signing }));
 }
 
-/** The running exporter with its web server. */
 export interface App extends AsyncDisposable {
   readonly addresses: WebServer['addresses'];
   /** Never resolves; rejects with the first unexpected error, which is a bug. */

@@ -22,10 +22,8 @@ const SECRET_REMEDY =
   'every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead';
 
 /**
- * Gives the texts of each flag that is set, by its name without dashes; `-h` is `help`. The strict mode of
- * `parseArgs` is not used: it stops at the first mistake, and quotes values of `--secret`.
- *
- * @throws ConfigError that lists every mistake
+ * The texts of each flag that is set, by its name without dashes; `-h` is `help`. Throws a ConfigError with
+ * every mistake: the strict mode of `parseArgs` stops at the first one, and quotes values of `--secret`.
  */
 function readFlags(
   args: readonly string[],
@@ -89,16 +87,13 @@ export interface CommandLine {
   readonly others: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Flags of a command that are not settings. */
 export type OwnFlags = Readonly<Record<string, FlagKind>>;
 
 const SHARED_FLAGS: OwnFlags = { 'config.check': 'switch', version: 'switch', help: 'switch' };
 
 /**
- * Reads the arguments after the name of the command.
- *
- * @param own - further flags of the command, such as `explain`
- * @throws ConfigError that lists every mistake; values of settings are not checked yet
+ * Reads the arguments after the name of the command; `own` are further flags of it, such as `explain`.
+ * Throws a ConfigError that lists every mistake; values of settings are not checked yet.
  */
 export function parseCommandLine(args: readonly string[], own: OwnFlags = {}): CommandLine {
   const kinds = new Map(Object.entries({ ...SHARED_FLAGS, ...own }));

@@ -15,7 +15,6 @@ import { loadWebConfiguration } from '../web/security/web-configuration-file.ts'
 import { parseCommandLine, type CommandLine, type OwnFlags } from './command-line.ts';
 import { formatHelp } from './help.ts';
 
-/** Dependencies of a command on its process. */
 export interface CommandIo {
   readonly stdout: { write(text: string | Uint8Array): void };
   /** For messages to the user. */
@@ -25,7 +24,6 @@ export interface CommandIo {
   readonly environment: Readonly<NodeJS.ProcessEnv>;
   readonly files: ConfigFileSystem;
   readonly hostName: () => string;
-  /** Ends the command. */
   readonly signal: AbortSignal;
   /** Sets the listener for reload signals; calls it immediately if there was one before. */
   readonly onReload: (listener: () => void) => void;
@@ -37,7 +35,6 @@ export interface CommandIo {
 /** Runs until it has finished or the signal aborts, and returns the exit code. */
 export type Command = (args: readonly string[], io: CommandIo) => Promise<number>;
 
-/** What a command gets that needs the configuration. */
 export interface CommandConfiguration {
   readonly configuration: Configuration;
   /** Loads the configuration again. */

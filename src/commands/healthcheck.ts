@@ -10,12 +10,10 @@ import { formatHelp } from './help.ts';
 const TIMEOUT_MS = 5000;
 
 /**
- * Exits with 0 if the exporter is healthy that this command line, environment and configuration file
- * describe, else with 1.
- *
- * Mistakes in the file are ignored: a running exporter keeps its last good configuration. The certificate is
- * not verified, as no secret is sent. With passwords or client certificates, `web.open_probes` has to allow
- * probes.
+ * Exits with 0 if the exporter that flags, environment and configuration file describe is healthy, else with
+ * 1. Mistakes in the file are ignored: a running exporter keeps its last good configuration. The certificate
+ * is not verified, as no secret is sent. With passwords or client certificates, `web.open_probes` has to
+ * allow probes.
  */
 export const healthcheck: Command = async (args, io) => {
   try {

@@ -11,7 +11,6 @@ export const COMMANDS = [
   ],
 ] as const;
 
-/** Flags that are not settings. */
 const SWITCHES = [
   ['--config.check', 'Check the configuration, print the settings with their values and origins, and exit.'],
   [
@@ -56,7 +55,6 @@ export const EXIT_CODES = [
   ['2', 'The same command line and configuration can never work; standard error says where and why.'],
 ] as const;
 
-/** Terms with their meanings under a title. */
 interface HelpSection {
   readonly title: string;
   readonly terms: readonly (readonly [term: string, meaning: string])[];

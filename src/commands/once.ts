@@ -17,10 +17,7 @@ import { withConfiguration, type CommandIo } from './command.ts';
 import type { CommandLine } from './command-line.ts';
 import { trySigning } from './try-signing.ts';
 
-/**
- * Polls every service code once and prints the exposition or, with `--explain`, a report of each poll. Exits
- * with 1 if a poll failed.
- */
+/** Polls every service code once and prints the exposition or, with `--explain`, reports; 1 on failure. */
 export const once = withConfiguration(
   async ({ build, flags, warnings, ...loaded }, io) => {
     const configuration = selectServiceCodes(loaded.configuration, flags);
@@ -66,7 +63,6 @@ export function selectServiceCodes(
   };
 }
 
-/** The duration of `--for`. */
 export function readDuration(flags: CommandLine['others']): number | undefined {
   const [text] = flags.get('for') ?? [];
   if (text === undefined) return undefined;

@@ -82,8 +82,7 @@ function killProcess(): void {
 
 /** Runs the program and returns its exit code, when everything that it printed has been written. */
 export async function runProgram(args: readonly string[]): Promise<number> {
-  // By default, SIGUSR1 opens the inspector, through which every local user can read the secrets of the
-  // process.
+  // By default, SIGUSR1 opens the inspector, through which local users can read the process's secrets.
   process.on('SIGUSR1', () => undefined);
   const signal = abortOnSignals(process);
   /** Reports the error that ends the process: as plain text until a command has a logger. */

@@ -39,12 +39,8 @@ function createBaseUrl(example: string) {
     .register(schemaMeta, { typeName: 'URL', json: { type: 'string', pattern: '^https?://[^@?#]+$' } });
 }
 
-/** URL of the service without the path of `task_list`. */
 export const baseUrl = createBaseUrl('https://live.example.com');
-
-/** URL of Grafana, for links. */
 export const grafanaUrl = createBaseUrl('https://grafana.example.com');
-
 const LISTEN_ADDRESS = /^(?:\[([^[\]]+)\]|([A-Za-z0-9._-]*)):(\d{1,5})$/;
 const UNIX_SOCKET = /^unix:(\/.+)$/;
 /** What every system supports; libuv cuts longer paths without a word. */

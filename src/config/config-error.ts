@@ -1,6 +1,5 @@
 import { distance } from 'fastest-levenshtein';
 
-/** One mistake in the configuration. */
 export interface Problem {
   /** `/etc/xvs.yml:7:13 poll.interval`, `environment variable XVS_POLL_INTERVAL`, `flag --poll.interval`. */
   readonly location: string;
@@ -28,7 +27,6 @@ export function throwIfAny(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Formats the message of a {@link Problem}; `remedy` says how to fix it. */
 export function expectedFound(expected: string, found: string, remedy?: string): string {
   return `expected ${expected}, found ${found}${remedy === undefined ? '' : `; ${remedy}`}`;
 }

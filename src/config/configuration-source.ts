@@ -51,7 +51,6 @@ export class ConfigurationSource {
     return this.#files;
   }
 
-  /** The last configuration that was loaded. */
   get last(): LoadedConfiguration | undefined {
     return this.#last;
   }
@@ -65,8 +64,8 @@ export class ConfigurationSource {
   }
 
   /**
-   * @throws ConfigError that lists every invalid value; if there is none, every problem between values. After
-   * the first load, `codeFiles` has the mistakes of files of service codes.
+   * Throws a ConfigError that lists every invalid value, else every problem between values. After the first
+   * load, `codeFiles` has the mistakes of files of service codes.
    */
   async load(): Promise<LoadedConfiguration> {
     const files = new WatchedFiles(this.#options);

@@ -52,7 +52,6 @@ export function* findWarnings({ serviceCodes, ledger }: Configuration): Generato
   }
 }
 
-/** Reads the parts of the configuration that need nothing but settings. */
 export function readStaticSettings({ get, file: getFile }: MergedSettings) {
   const state = getFile('state.path');
   const file = getFile('config.file');

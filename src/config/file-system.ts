@@ -10,7 +10,6 @@ const MAX_FILE_MIB = 4;
 /** The code of the error for a FIFO, a device or a socket. */
 const NOT_REGULAR = 'NOT_REGULAR';
 
-/** Reads a text file (UTF-8). */
 export type ReadFile = (path: string) => Promise<string>;
 
 /** The file system, as far as a configuration needs it. Each call rejects as `node:fs/promises` does. */

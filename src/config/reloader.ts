@@ -111,7 +111,6 @@ function logReload(
   logger.warn({ count: removed.length, service_codes: codes }, 'Service codes disappeared');
 }
 
-/** Logs a warning for each path of `service_code_files` that matches no file. */
 export function warnAboutUnmatched(patterns: readonly string[], logger: Logger): void {
   for (const pattern of patterns) logger.warn({ pattern }, 'Pattern in service_code_files matches no file');
 }

@@ -56,7 +56,6 @@ export const size = z
   .refine((bytes) => bytes > 0, sizeExpected)
   .register(schemaMeta, { typeName: 'size' });
 
-/** A bit rate above 0; gives bytes per second. */
 export const bitRate = quantity('bit rate', '40Gbit/s', BIT_RATE, parseBitRate)
   .refine((rate) => rate > 0, expected('a bit rate above 0'))
   .register(schemaMeta, { typeName: 'bit rate' });
@@ -71,7 +70,6 @@ export function integerBetween(min: number, max: number) {
     .register(schemaMeta, { typeName: 'number' });
 }
 
-/** A limit on a count. */
 export const positiveInteger = integerBetween(1, 1_000_000);
 
 export const boolean = z
@@ -88,7 +86,6 @@ export function choice<const T extends string>(...words: readonly T[]) {
   ).register(schemaMeta, { typeName, json: { enum: words } });
 }
 
-/** A source of names of tasks. */
 export const taskNameSource = parsedBy(
   (raw) => (typeof raw === 'string' && isTaskNameSource(raw) ? raw : undefined),
   expected('opaque, opaque.KEY, output.file_name, output.relative_dir or input.user_name'),
@@ -104,10 +101,7 @@ export const filePath = z
 
 const MAX_SECRET_LENGTH = 4096;
 
-/**
- * Describes what is wrong with a secret without showing it. The service would reject each request as one with
- * a wrong signature.
- */
+/** Describes what is wrong with a secret without showing it: the service would only see a wrong signature. */
 export function describeSecretMistake(secret: string): string | undefined {
   const describe = (found: string, remedy: string): string =>
     expectedFound('a secret without blanks around it', found, remedy);

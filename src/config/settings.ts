@@ -29,10 +29,7 @@ export interface Setting {
   readonly excludedSource?: 'file' | 'flag';
 }
 
-/**
- * Every setting by its key in the file. Configuration, variables, flags, `--help` and the reference derive
- * from it.
- */
+/** Every setting by its key in the file. Variables, flags, `--help` and the reference derive from it. */
 export const SETTINGS = {
   'upstream.base_url': {
     doc: 'URL of the service, without the path of `task_list`.',
@@ -223,7 +220,6 @@ export type SettingValue<P extends SettingPath> =
   | z.output<(typeof SETTINGS)[P]['schema']>
   | ((typeof SETTINGS)[P] extends { readonly default: string } ? never : undefined);
 
-/** Lists every setting with its key. */
 export function listSettings(): readonly (readonly [SettingPath, Setting])[] {
   return Object.keys(SETTINGS)
     .filter(isSettingPath)
@@ -250,7 +246,6 @@ const GROUP_TITLES = {
   signing: 'Request signing; the default is the scheme of the public clients',
 } as const;
 
-/** Lists the settings by the first part of their key, which is empty for keys without a dot. */
 export function listSettingGroups() {
   return Object.entries(GROUP_TITLES).map(([name, title]) => ({
     name,

@@ -35,8 +35,8 @@ interface Sources {
 }
 
 /**
- * Reads settings from the configuration file that a variable or flag names, the environment, and the command
- * line. Values are not parsed yet. An empty variable counts as not set.
+ * Reads settings from the configuration file that a variable or flag names, the environment, and the
+ * command line. Values are not parsed yet; an empty variable counts as not set.
  */
 export async function readSources(
   environment: Environment,
@@ -67,7 +67,6 @@ function createTextEntry(path: SettingPath, raw: string, source: string): Source
   return { path, raw, locate };
 }
 
-/** The keys of the file, with dots. */
 export const FILE_KEYS: readonly SettingPath[] = listSettings().flatMap(([path, { excludedSource }]) =>
   excludedSource === 'file' ? [] : [path],
 );
@@ -117,9 +116,7 @@ function suggestKey(steps: readonly string[]): string | undefined {
   return formatSuggestion(key, [...new Set(names)]);
 }
 
-/**
- * Variables of Kubernetes for each Service: `XVS_EXPORTER_SERVICE_HOST`, `XVS_EXPORTER_PORT_20928_TCP_ADDR`.
- */
+/** Variables of Kubernetes for a Service: `XVS_EXPORTER_SERVICE_HOST`, `XVS_EXPORTER_PORT_20928_TCP`. */
 const KUBERNETES_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
 const PREFIX = 'XVS_';
 
@@ -140,7 +137,6 @@ export function findUnknownVariables(environment: Environment): readonly string[
 
 /** All settings: each from the last source that gives it, else its default. */
 export interface MergedSettings {
-  /** The parsed value. */
   get<P extends SettingPath>(this: void, path: P): SettingValue<P>;
   /** The file or folder that the setting names; undefined if it is not set. */
   file(this: void, path: SettingPath): FileReference | undefined;
@@ -151,13 +147,10 @@ export interface MergedSettings {
 }
 
 /**
- * Parses each entry once, also those that a later one overrides, and merges them; later ones win.
- *
- * convict holds table, defaults and merged values. Its own readers of environment and arguments know no
- * locations, and turn a service code `1.10` into the number `1.1`.
- *
- * @param found - problems of the sources, reported together with those of the values
- * @throws ConfigError that lists every problem
+ * Parses each entry once, also those that a later one overrides, and merges them; later ones win. convict
+ * holds table, defaults and merged values. Its own readers of environment and arguments know no locations,
+ * and turn a service code `1.10` into the number `1.1`. `found` are problems of the sources; throws a
+ * ConfigError with them and those of the values.
  */
 export function mergeEntries(
   entries: readonly SourceEntry[],

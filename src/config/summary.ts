@@ -8,8 +8,8 @@ import type { SourceEntry } from './sources.ts';
 import { formatDuration } from './units.ts';
 
 /**
- * Formats the output of `--config.check`: the settings that are set, with their origins, and the service
- * codes with their effective settings. Secrets are not shown.
+ * The output of `--config.check`: the settings that are set, with their origins, and the service codes with
+ * their effective settings. Secrets are not shown.
  */
 export function formatConfigurationSummary(loaded: LoadedConfiguration): string {
   const { configuration, settings, codeFiles } = loaded;
@@ -89,7 +89,6 @@ function maskSecret(secret: string): string {
   return `<secret of ${Buffer.byteLength(secret)} bytes>`;
 }
 
-/** Formats lines with columns as wide as their widest cell. */
 function formatTable(rows: readonly Row[]): string[] {
   // Not `Math.max(...)`: there may be more rows than a call can have arguments.
   const widths = (rows[0] ?? []).map((_, column) =>

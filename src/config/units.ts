@@ -25,10 +25,7 @@ const BIT_RATE_PREFIXES: ReadonlyMap<string, number> = new Map([
   ['T', 1e12],
 ]);
 
-/**
- * Parses a duration in Prometheus syntax (`500ms`, `1h30m`, `0`: units in descending order, each at most
- * once) to milliseconds. Packages such as `ms` accept other texts.
- */
+/** To milliseconds: units in descending order, each once (`500ms`, `1h30m`, `0`), as in Prometheus. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   const match = DURATION.exec(text);

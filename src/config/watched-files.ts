@@ -40,16 +40,14 @@ export class WatchedFiles {
     return [...this.#known.values()].map(({ stamp }) => stamp).join();
   }
 
-  /** Describes the present state of all files. */
   async check(): Promise<string> {
     return (await Promise.all([...this.#known.values()].map(({ readStamp }) => readStamp()))).join();
   }
 }
 
 /**
- * Checks the files of the last attempt to load until the signal aborts, and reloads after a change has
- * settled. File system events would miss changes: files are replaced by rename or live on network mounts, and
- * Kubernetes swaps a link to their folder.
+ * Reloads after a change of the files of the last attempt to load has settled. File system events would miss
+ * changes: files are replaced by rename or live on network mounts; Kubernetes swaps a link to their folder.
  */
 export async function watchFiles(
   source: { readonly isWatched: boolean; readonly files: WatchedFiles },
@@ -75,8 +73,8 @@ export async function watchFiles(
 }
 
 /**
- * Lists the files that match a path, sorted. A path without `*` matches itself, whether or not it exists; a
- * leading `*` skips dot files, which editors and Kubernetes hide. (`fs.glob` needs Node.js 22.)
+ * The files that match, sorted. A path without `*` matches itself, even if missing; a leading `*` skips dot
+ * files, which editors and Kubernetes hide. (`fs.glob` needs Node.js 22.)
  */
 async function findMatchingFiles(
   glob: string,

@@ -33,11 +33,7 @@ const OTHER_ERROR =
 /** Searching pairs one by one for each of thousands of mistakes would take minutes. */
 type PairsByKey = ReadonlyMap<unknown, ReadonlyMap<string, Pair>>;
 
-/**
- * Parses a text. Only the first syntax error is reported, because most others are consequences of it.
- *
- * @param schema - `failsafe` keeps all scalars as strings
- */
+/** Reports only the first syntax error: most others follow from it. `failsafe` keeps scalars as strings. */
 export function parseYaml(
   text: string,
   file: string,

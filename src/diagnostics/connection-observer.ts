@@ -17,16 +17,14 @@ const sendHeadersMessage = z.object({
   socket: z.instanceof(Socket),
 });
 
-/** What is known of a connection, until the disposal. */
 export interface ConnectionObserver extends Disposable {
   readonly connection: ObservedConnection;
 }
 
 /**
- * Observes connections through the diagnostics channels of undici, the only source of the socket of a
- * request. They are global to the process, so only one request may run at a time.
- *
- * @param baseUrl - of the service; a connection to any other host is to a proxy
+ * Observes connections through the diagnostics channels of undici, the only source of a request's socket.
+ * They are global to the process, so only one request may run at a time. A connection to a host
+ * other than that of `baseUrl` is to a proxy.
  */
 export function observeConnection(baseUrl: string, onConnected: () => void): ConnectionObserver {
   const serviceHost = new URL(baseUrl).host;

@@ -7,19 +7,16 @@ import { observeConnection, type ObservedConnection } from './connection-observe
 import { fetchServerCertificate, type ServerCertificate } from './server-certificate.ts';
 import { TaskNameFinder, type NamesOfSource } from './task-names.ts';
 
-/** A poll and the details of its exchange. */
 export interface Observation {
   readonly target: ListingTarget;
   readonly fetched: GoodListing | FailedListing;
   readonly response: ResponseHead | undefined;
   /** The last request that was sent. */
   readonly request: RedactedRequest | undefined;
-  /** How many times the request was sent. */
   readonly attempts: number;
   readonly connection: ObservedConnection;
   /** The certificate that was rejected, unless a proxy was used. */
   readonly rejectedCertificate: ServerCertificate | undefined;
-  /** Whether `upstream.ca_file` is set. */
   readonly hasCaFile: boolean;
   readonly compressedBytes: number;
   /** The first character of the body that is no white space; empty without one. */
@@ -42,9 +39,8 @@ interface ObserveDependencies {
 }
 
 /**
- * Polls once and records the details of the exchange. Calls must not overlap, see {@link observeConnection}.
- *
- * @throws the reason of the signal; a poll that fails is an observation.
+ * Polls once and records the exchange, also of a poll that fails. Calls must not overlap, see
+ * {@link observeConnection}. Rejects with the signal's reason.
  */
 export async function observePoll(
   target: ListingTarget,

@@ -7,11 +7,9 @@ import type { Observation } from './observe-poll.ts';
 /** What a remedy is found by; of a poll of the poll loop, only the first three. */
 export type Symptoms = Pick<Observation, 'target' | 'fetched' | 'response'> & Partial<Observation>;
 
-/** The remedy for a last good listing that is older than `poll.stale_after` although no poll has failed. */
 export const STALE_LISTING_REMEDY =
   'Set poll.stale_after above poll.interval. The service may have requested a pause (Retry-After).';
 
-/** The remedy for tasks whose byte counts have all stopped. */
 export const NO_TRAFFIC_REMEDY =
   'Check the sources of the tasks and their network. If the service updates byte counts less often than poll.interval, raise it.';
 

@@ -12,10 +12,7 @@ const TEXT_WIDTH = 100 - LABEL_WIDTH - 2;
 
 type Section = readonly [label: string, lines: readonly string[]];
 
-/**
- * Formats an observation as a report for people, with what was found of expected tasks, and remedies at the end.
- * `nowMs` is wall-clock time.
- */
+/** Formats an observation as a report for people. `nowMs` is wall-clock time. */
 export function formatReport(
   observation: Observation,
   nowMs: number,

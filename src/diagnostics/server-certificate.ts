@@ -17,8 +17,8 @@ export interface ServerCertificate {
 }
 
 /**
- * Gets the certificate of a server by a TLS handshake that verifies nothing, on a connection of its own:
- * Node.js tells nothing of a certificate that it has rejected. Returns `undefined` if there is no handshake.
+ * Makes a TLS handshake of its own that verifies nothing: Node.js tells nothing of a certificate that it has
+ * rejected. Returns `undefined` if there is no handshake.
  */
 export async function fetchServerCertificate(
   baseUrl: string,

@@ -42,8 +42,8 @@ const tasksSchema = z.object({
 type NamedTask = z.infer<typeof tasksSchema>['task_list'][number];
 
 /**
- * Finds the names that the first tasks of a listing can have. It holds the listing, up to a limit, because
- * the reader reads only the field that `tasks.name` asks for.
+ * Finds the names that the first tasks of a listing can have. Holds the listing, up to a limit, because the
+ * reader reads only the field that `tasks.name` asks for.
  */
 export class TaskNameFinder {
   #chunks: Buffer[] = [];

@@ -39,14 +39,13 @@ export interface EngineLimits {
   readonly maxRows: number;
 }
 
-/** Functions that a reader calls. */
 export interface ColumnReaderHost {
   readonly names: LabelNames;
   /** The label value of the scheme of a URL. */
   nameScheme(url: string): string;
   /** Takes a member of the body that is no list; returns whether it is valid. */
   takeScalar(name: string, value: unknown): boolean;
-  /** Takes one of the first five rejected elements of a body; `entry` is its number among those of all lists. */
+  /** Takes one of the first five rejected elements; `entry` is its number among those of all lists. */
   noteRejected(type: RecordType, reason: RejectionReason, entry: number): void;
   /** Called when the columns hold complete elements. Columns and texts are valid during the call. */
   takeBatch(): void;
@@ -69,7 +68,7 @@ interface BoundType {
   invalid: Uint32Array;
 }
 
-/** Reads a body into columns, one batch for each slice: an instance of the module with its memory. It knows no field. */
+/** Reads bodies into columns, a batch for each slice: an instance of the module. It knows no field. */
 export class ColumnReader {
   readonly #exports: EngineExports;
   readonly #memory: EngineMemory;
@@ -82,7 +81,7 @@ export class ColumnReader {
   #buffer: ArrayBuffer | undefined;
   #matchText = '';
 
-  /** `body` has lists and scalars only. Throws a `RangeError` that names the field that the module cannot take. */
+  /** `body` has lists and scalars only. Throws a `RangeError` with the field that the module cannot take. */
   constructor(
     module: WebAssembly.Module,
     body: RecordType,
@@ -110,7 +109,6 @@ export class ColumnReader {
     return this.#exports.receivedBytes();
   }
 
-  /** Label values beyond a limit. */
   get surplusLabels(): number {
     return this.#exports.surplusLabels.value;
   }
@@ -143,14 +141,13 @@ export class ColumnReader {
     if (outcome !== BAD_SHAPE || !mayHaveBadShape()) this.#check(outcome);
   }
 
-  /** The columns of a record type: one object, whose columns are current while a batch is taken. */
+  /** One object, whose columns are current while a batch is taken. */
   columnsOf<F extends Fields>(type: RecordType<F>): Columns<F> {
     // The columns are created from the same table as their type.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return this.#get(type).columns as unknown as Columns<F>;
   }
 
-  /** Reads a text of a column. */
   readText(address: number, flaggedLength: number): string {
     return this.#memory.readText(address, flaggedLength & LENGTH_BITS);
   }

@@ -1,6 +1,6 @@
 /*
- * The table of fields that an engine reads: kinds of fields, and the columns that the module writes of them. `types.ts` of
- * the module has the same numbers.
+ * The table of fields that an engine reads: their kinds, and the columns that the module writes. `types.ts`
+ * of the module has the same numbers.
  */
 
 const TEXT = 1;
@@ -150,7 +150,6 @@ export function bitOf<F extends Fields>({ fields }: RecordType<F>, name: keyof F
   return 1 << Object.keys(fields).indexOf(name);
 }
 
-/** The fields whose values can be invalid, by the service's own names. */
 export function listCheckedFields({ fields }: RecordType): readonly string[] {
   return Object.keys(fields).filter((name) => ((fields[name]?.kind ?? 0) & (UNUSED | REQUIRED)) === 0);
 }

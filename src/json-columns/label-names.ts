@@ -5,17 +5,13 @@ export class LabelNames {
   readonly #values: string[] = [];
   readonly #ids = new Map<string, number>();
 
-  /**
-   * `fixed` are the values with the first ids: the module uses 0 for a missing value, and 1 for one beyond a limit.
-   * `sanitize` makes a label value from a text.
-   */
+  /** `fixed` have the first ids: 0 is a missing value, 1 one beyond a limit. `sanitize` makes values. */
   constructor(fixed: readonly string[], sanitize: (text: string) => string) {
     this.#fixed = fixed;
     this.#sanitize = sanitize;
     this.clear();
   }
 
-  /** Forgets all ids but those of fixed values. */
   clear(): void {
     this.#values.length = 0;
     this.#ids.clear();

@@ -1,4 +1,4 @@
-/** Views of an instance's memory. They end with the memory's buffer when it grows, so every call gets the current ones. */
+/** Views of an instance's memory. They end with its buffer when it grows: every call gets current ones. */
 export class EngineMemory {
   readonly #memory: { readonly buffer: ArrayBuffer };
   #bytes: Buffer = Buffer.alloc(0);
@@ -21,7 +21,7 @@ export class EngineMemory {
     return this.bytes.toString('utf8', address, address + length);
   }
 
-  /** Reads the text between the quotes of a JSON string. Invalid UTF-8 becomes U+FFFD, as in `TextDecoder`. */
+  /** Reads the text between the quotes of a JSON string. Invalid UTF-8 becomes U+FFFD. */
   readText(address: number, length: number): string {
     const text = this.readUtf8(address, length);
     if (!text.includes('\\')) return text;

@@ -1,9 +1,6 @@
 import type { EngineExports } from './exports.ts';
 
-/**
- * `not_json`: the body is not JSON. `bad_shape`: the body is JSON but not that of the table. `resources`: the engine got no
- * memory. `internal`: the engine could not read the body because of a defect.
- */
+/** `bad_shape`: JSON, but not that of the table. `resources`: no memory. `internal`: an engine defect. */
 export type ReadErrorCode = 'not_json' | 'bad_shape' | 'resources' | 'internal';
 
 /** A body cannot be read. The message names the byte offset and quotes at most one byte of the body. */
@@ -62,7 +59,7 @@ const SHAPE_ERRORS: readonly ((member: string) => string)[] = [
   (member) => `Expected an integer as "${member}", found another value`,
 ];
 
-/** Creates the error for the result of a call other than {@link OK}; `members` are those of the body, in order. */
+/** `members` are those of the body, in order. */
 export function createReadError(
   outcome: number,
   exports: EngineExports,
@@ -80,7 +77,7 @@ export function createReadError(
   return new ReadError('not_json', message, bytes, { isCutOff: bytes > 0 });
 }
 
-/** V8's message for `unreachable()`: while it reads, the module runs into one only if its memory cannot grow. */
+/** V8's message for `unreachable()`, which the module runs into only if its memory cannot grow. */
 const NO_MEMORY = 'unreachable';
 
 /** The error of a body that the module could not read for lack of memory, or because of a defect. */

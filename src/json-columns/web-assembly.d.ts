@@ -1,5 +1,5 @@
 /*
- * The part of the WebAssembly JavaScript interface that the reader uses. TypeScript has it in the library for browsers
+ * The part of the WebAssembly interface that the reader uses. TypeScript has it in the library for browsers
  * only, and `@types/node` for Node.js 20 lacks it.
  */
 declare namespace WebAssembly {

@@ -10,9 +10,7 @@ import type { RecordKind } from './task-list.ts';
 const count = z.int().nonnegative().nullish();
 
 const integer = z.int().nullish();
-
 const text = z.string().nullish();
-
 const nonEmpty = z.string().transform((value) => (value === '' ? undefined : value));
 
 /** A text whose empty string means that the field is missing. */

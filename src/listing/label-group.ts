@@ -25,7 +25,6 @@ export const keptGauge = (name: string, help: string) => ({ ...gauge(name, help)
 export const moment = (name: string, help: string) => ({ type: 'gauge', name, help }) as const;
 
 export const counter = (name: string, help: string) => ({ type: 'counter', name, help }) as const;
-
 export const info = (name: string, help: string) => ({ ...gauge(name, help), type: 'info' }) as const;
 
 /**

@@ -31,11 +31,9 @@ const MODES = ['transcode', 'copy', 'transcode'];
 export const COPIED = 1;
 
 export const NAMED_VALUES: ReadonlySet<string> = new Set([...CODEC_TYPES, ...MODES]);
-
 const SERVER: TaskLabel = { ofTask: 'vs_id' };
 const CODEC_TYPE = named('codec_type', CODEC_TYPES);
 const MODE = named('copy', MODES);
-
 const HLS = `. ${HLS_NOTE}`;
 
 export const LABEL_GROUPS = {
@@ -345,7 +343,6 @@ const WHOLE_GROUPS = listGroups('whole');
 export const EXPECTED_GROUPS = listGroups('expected_task');
 export const TASK_GROUPS = listGroups('single_task');
 export const LABEL_GROUP_NAMES = [...LIMITED_GROUPS, ...WHOLE_GROUPS, ...EXPECTED_GROUPS, ...TASK_GROUPS];
-
 const FAMILIES = listOnce((name) => Object.keys(labelGroup(name).families));
 const COUNTERS = listOnce((name) =>
   FAMILIES.get(name)?.filter((family) => labelGroup(name).families[family]?.type === 'counter'),

@@ -10,7 +10,7 @@ export interface LinkedAbort extends Disposable {
 
 /**
  * Makes a signal that aborts with the outer one, for the same reason, or by itself. On Node.js 20, a
- * long-lived outer signal never releases the listeners of `AbortSignal.any` and `AbortSignal.timeout`.
+ * long-lived signal never releases the listeners of `AbortSignal.any` and `AbortSignal.timeout`.
  */
 export function linkAbort(outer: AbortSignal | undefined): LinkedAbort {
   const controller = new AbortController();
@@ -29,10 +29,8 @@ export function linkAbort(outer: AbortSignal | undefined): LinkedAbort {
 }
 
 /**
- * Settles with the promise, or rejects with the reason of the signal if it aborts first.
- *
- * The listener is removed afterwards. It would keep all that the request has touched alive beyond the young
- * generation of the heap: with 1000 service codes, three quarters of all promoted objects.
+ * Settles with the promise, or rejects with the reason of the signal if it aborts first. The listener is
+ * removed: it would keep all that a request has touched alive beyond the young generation of the heap.
  */
 export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let fail = (): void => undefined;
@@ -48,7 +46,6 @@ export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** Resolves when the signal aborts. */
 export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

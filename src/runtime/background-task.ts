@@ -3,12 +3,7 @@ export class BackgroundTask implements AsyncDisposable {
   readonly #abortController = new AbortController();
   readonly #finished: Promise<void>;
 
-  /**
-   * Starts the loop.
-   *
-   * @param run - has to reject with the signal's reason when the signal aborts
-   * @param onFailure - called if `run` rejects with anything else, which is a bug
-   */
+  /** `run` has to reject with the signal's reason when it aborts; any other rejection goes to `onFailure`. */
   constructor(run: (signal: AbortSignal) => Promise<never>, onFailure: (error: unknown) => void) {
     const { signal } = this.#abortController;
     this.#finished = run(signal).catch((error: unknown) => {

@@ -21,7 +21,6 @@ export function isResourceError(error: unknown): boolean {
     : RESOURCE_ERROR_CODES.includes(getErrorCode(error) ?? '');
 }
 
-/** The message of an error, or the thrown value as text. */
 export function getErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

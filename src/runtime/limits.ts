@@ -1,16 +1,11 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
-/**
- * Limits that no operator can choose sensibly: constants, or shares of the memory that the process may use.
- */
+/** Limits that no operator can choose sensibly: constants, or shares of the memory of the process. */
 
 const GIB = 1024 ** 3;
 
-/**
- * Decoded bytes of all responses that are being read at a time. They are streamed: the limit bounds the work
- * that bodies which expand without end can cause together.
- */
+/** Decoded bytes of all responses being read. They stream: this bounds work that expands without end. */
 export const MAX_TOTAL_RESPONSE_BYTES = 2 * GIB;
 
 const MIB = 1024 ** 2;
@@ -30,10 +25,7 @@ export const MAX_WAITING_PASSWORDS = 64;
 /** Bytes of different responses that clients have not read yet, which Node.js holds beside the heap. */
 export const MAX_UNREAD_RESPONSE_BYTES = Math.min(128 * MIB, getHeapStatistics().heap_size_limit / 4);
 
-/**
- * Users, tasks, inputs, outputs and streams of one listing together; further ones are surplus. It bounds the
- * work of a listing of tiny records: reading so many takes about a second.
- */
+/** Records of one listing; further ones are surplus. Reading so many tiny ones takes about a second. */
 export const MAX_LISTING_ROWS = 10_000_000;
 
 /** Inputs or outputs of one task, and streams of one output. The reader holds all of a task at a time. */
@@ -49,18 +41,15 @@ export const MAX_NAMED_TEXT_CHARACTERS = 64 * 1024;
 export const MAX_EXPLAINED_LISTING_BYTES = 16 * MIB;
 
 /**
- * Bytes of the heap for an account: a task without outputs takes 375, values that wait take 325 each. The
- * rest is for the listing that is being read. A task with three outputs, four accounts, takes 440.
+ * Bytes of the heap for an account: a task without outputs takes 375, one with three outputs (four accounts)
+ * 440, values that wait 325 each. The rest is for the listing that is being read.
  */
 const ACCOUNT_BYTES = 512;
 
 /** Accounts of one listing, a fifth of the heap that V8 may use. Further tasks are in the gauges only. */
 export const MAX_LISTING_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 5 / ACCOUNT_BYTES);
 
-/**
- * Accounts of all service codes, live and departed, and tasks of listings that are being read: a quarter of
- * the heap.
- */
+/** Accounts of all service codes, live and departed, and of listings being read: a quarter of the heap. */
 export const MAX_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 4 / ACCOUNT_BYTES);
 
 /** Without a limit, Node.js returns 0 or more than the machine has. */

@@ -18,9 +18,7 @@ export interface LoggerOptions {
 }
 
 /**
- * Creates a logger that writes synchronously. It censors fields with the names of secrets, as a second line
- * of defence.
- *
+ * Creates a logger that writes synchronously, and censors secrets by field name as a second line of defence.
  * `err` is the message of an expected failure, or the Error itself, with its stack, of a bug.
  */
 export function createLogger({ level, format, destination }: LoggerOptions): Logger {

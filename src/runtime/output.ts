@@ -52,10 +52,7 @@ export function drain(stream: Pick<Writable, 'write' | 'on'>): Promise<void> {
 /** Lines that wait for a slow reader of a pipe; beyond this size further lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/**
- * Writes log lines, and drops and counts those that cannot be written: a full disk, or a reader that left or
- * stalled, must not end the process.
- */
+/** Drops and counts lines that it cannot write: a full disk or a stalled reader must not end the process. */
 export class LogOutput {
   #droppedLines = 0;
   readonly #stream: StandardStream;

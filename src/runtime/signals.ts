@@ -15,9 +15,8 @@ export function abortOnSignals(signals: SignalSource): AbortSignal {
 }
 
 /**
- * Handles SIGHUP from now on; by default it kills the process.
- *
- * @returns a function that sets the listener. It calls the listener immediately if there was a SIGHUP before.
+ * Handles SIGHUP from now on, which kills the process by default. The function that it returns sets the
+ * listener, and calls it immediately if there was a SIGHUP before.
  */
 export function listenForReloadSignal(signals: SignalSource): (listener: () => void) => void {
   let onReload: (() => void) | undefined;

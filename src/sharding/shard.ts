@@ -9,7 +9,6 @@ export const SINGLE_SHARD: Shard = { index: 0, count: 1 };
 
 export const MAX_SHARDS = 1000;
 
-/** Formats a shard for people: `shard 2 of 4`. */
 export function formatShard({ index, count }: Shard): string {
   return `shard ${index} of ${count}`;
 }
@@ -23,10 +22,8 @@ export function parseOrdinal(hostName: string): number | undefined {
 /**
  * Selects the shard that polls a service code, by rendezvous hashing: the one with the highest weight for it.
  * A new shard takes codes from all others, those of a removed one spread over all others; nothing else moves.
- *
- * Shards agree without communication. The function must never change: during an update, an old and a new
- * version would poll some codes twice and others never. It uses 32-bit integers only, for the same result on
- * every platform.
+ * Never change it: during an update, two versions would poll some codes twice and others never. 32-bit
+ * integers give the same result on every platform.
  */
 export function selectShard(serviceCode: string, count: number): number {
   const hash = hashServiceCode(serviceCode);

@@ -30,7 +30,6 @@ import {
 import { TaskDetails } from './task-details.ts';
 
 const FORMAT = placeOf('outputs', 'format');
-
 export const DEFAULT_MAX_LABEL_SETS = 2000;
 
 export interface TallyOptions extends Omit<

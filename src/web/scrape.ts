@@ -61,7 +61,6 @@ const MAX_SYNC_BYTES = 256 * 1024;
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
 
 const deflateInThread = promisify(deflateRaw);
-
 const deflatedHeads = new WeakMap<Buffer, ReturnType<typeof deflateHead>>();
 const gzippedBodies = new WeakMap<ExpositionBody, Promise<Buffer>>();
 

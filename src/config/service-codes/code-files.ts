@@ -18,8 +18,8 @@ export interface CodeFile extends CodeList {
 }
 
 /**
- * Reads the codes of the setting, then of the files. A bad file keeps the codes that no other list has now. `problems`
- * are those outside of files, `unmatchedPatterns` the paths of the setting that match no existing file.
+ * Reads the codes of the setting, then of the files. A bad file keeps the codes that no other list has now.
+ * `problems` are those outside of files, `unmatchedPatterns` paths of the setting that match no file.
  */
 export async function readServiceCodes(
   settings: MergedSettings,
@@ -87,7 +87,7 @@ function* findMissingSettings(
   else yield createProblem(locate('service_codes'), expected, describeKind([]));
 }
 
-/** The mistakes of codes that are listed twice: each stays with the setting, its file in effect, or the first. */
+/** The mistakes of codes that are listed twice: each stays with the setting, its file, or the first. */
 function findDuplicates(lists: readonly CodeFile[], { applied }: ListContext) {
   const pathInEffect = new Map<string, string>();
   for (const [path, codes] of applied)

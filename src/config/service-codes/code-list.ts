@@ -18,7 +18,6 @@ export interface ListedCode {
   readonly location: string;
 }
 
-/** The service codes of a list, and its mistakes. */
 export interface CodeList {
   readonly codes: readonly ListedCode[];
   readonly problems: readonly Problem[];
@@ -35,10 +34,7 @@ export interface ListContext extends Pick<WatchedFiles, 'readFile' | 'findMatchi
   readonly secret: string | Problem | undefined;
 }
 
-/**
- * Reads the secrets of the listed codes and resolves their settings, of other shards, too, because all replicas share
- * one configuration.
- */
+/** Reads secrets and resolves settings, of other shards, too: all replicas share one configuration. */
 export async function readCodeList(
   entries: readonly ServiceCodeEntry[],
   { locate, folder }: Pick<SourceEntry, 'locate' | 'folder'>,

@@ -18,10 +18,7 @@ import {
 } from '../schemas.ts';
 import { expected, reject, strictMapping } from '../validation.ts';
 
-/**
- * Label values are truncated at 128 characters: longer codes could become the same series. A lone surrogate
- * cannot be part of a URL.
- */
+/** Longer codes could become one series: labels have 128 characters. URLs cannot have lone surrogates. */
 const SERVICE_CODE = /^(?!\s)[^\p{Cc}\p{Cs}]{1,128}(?<!\s)$/u;
 const CODE_EXPECTED = expected('a service code (1 to 128 characters; put digits in quotes)', {
   remedy: (raw) =>
@@ -75,7 +72,6 @@ const taskNames = z
       reject(context, expectedFound('each name once', `${formatValue(names[repeated])} twice`), [repeated]);
   });
 
-/** The key `expect` of a service code. */
 const expectation = strictMapping(
   { tasks: positiveInteger.optional(), names: taskNames.optional() },
   expected('a mapping with tasks, names or both'),
@@ -117,11 +113,7 @@ const RESERVED_LABELS: ReadonlySet<string> = new Set([
   ...OTHER_LABELS.split(' '),
 ]);
 
-/**
- * Static labels: a mapping of label names to strings, sorted by name.
- *
- * Not a `z.record`: it drops the key `__proto__`, which has to be rejected like other names with `__`.
- */
+/** Label names with strings, sorted. No `z.record`: it drops `__proto__`, which has to be rejected. */
 const staticLabels = z
   .unknown()
   .transform((raw, context): StaticLabels => {
@@ -174,7 +166,6 @@ const entrySchema = strictMapping(
   'a key of a service code',
 ).readonly();
 
-/** One service code as it was given, each value parsed. */
 export type ServiceCodeEntry = z.output<typeof entrySchema>;
 
 /** An entry of a list of service codes: a string or a mapping. */
@@ -183,7 +174,6 @@ const serviceCodeEntry = z.preprocess(
   entrySchema,
 );
 
-/** The entries of a file of service codes. */
 export const serviceCodeEntries = z
   .array(
     serviceCodeEntry,
@@ -208,7 +198,6 @@ const codeGlob = z
   )
   .regex(FILE_EXTENSION, expected(GLOB));
 
-/** Paths of service code files. */
 export const codeGlobList = commaSeparated(
   z.array(codeGlob, expected('a path or a list of paths')).min(1, expected('at least one path')).readonly(),
   'comma-separated paths',

@@ -3,9 +3,9 @@ import { enlarge, fillBytes, readU32, writeF64, writeU32 } from './memory';
 import { DROP_REASONS, Field, fieldAt, isNone, Kind, lastType, RecordType, root } from './types';
 
 /*
- * The columns of the record types: what the host takes of a batch. A row counts once its element is complete; until then,
- * the rows of its parts are behind those that count. A list has the end of its rows in the columns of its record type,
- * so the rows of a parent are those from the end of the parent before it.
+ * The columns of the record types: what the host takes of a batch. A row counts once its element is
+ * complete; until then, rows of its parts are behind those that count. A list has the end of its rows in the
+ * columns of its record type: the rows of a parent are those from the end of the parent before it.
  */
 
 const FIRST_CAPACITY: u32 = 512;
@@ -15,8 +15,6 @@ export let layout: u32 = 0;
 /** Rows of the body so far, those that the host has taken included. */
 let allRows: u32 = 0;
 
-/* For the host. */
-
 export function rowsOf(type: RecordType): u32 {
   return type.rows;
 }
@@ -25,7 +23,7 @@ export function capacityOf(type: RecordType): u32 {
   return type.capacity;
 }
 
-/** Address of a column of a field, or of a record type: valid fields, invalid fields, number of the element, identity. */
+/** Address of a column of a field or, of a record type: valid and invalid fields, entry, identity. */
 export function columnAt(field: Field, number: u32): usize {
   return readU32(changetype<usize>(field) + offsetof<Field>('column') + ((<usize>number) << 2));
 }
@@ -48,7 +46,6 @@ export function canAddRow(): bool {
   return allRows < maxRows;
 }
 
-/** Forgets what is counted of a body, and all rows. */
 export function clearColumns(): void {
   for (let type = lastType; !isNone(type); type = type.previous) {
     fillBytes(type.dropped, 0, DROP_REASONS * 4);

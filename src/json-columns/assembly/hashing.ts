@@ -1,9 +1,9 @@
 import { allocate, fillBytes, readBlock } from './memory';
 
 /*
- * Hashes of texts, 16 bytes at a time, with a key that the host chooses at random. Both halves of a block, each combined with
- * a half of the key, are multiplied to 128 bits, whose halves are combined. So every bit of the input and of the key changes
- * every bit of the hash, the low ones that select a slot included, and without the key no two colliding texts can be computed.
+ * Hashes texts, 16 bytes at a time, with a random key of the host. Both halves of a block, each combined with
+ * half of the key, are multiplied to 128 bits, whose halves are combined. So every bit of input and key
+ * changes every bit of the hash, and without the key no two colliding texts can be computed.
  */
 
 let firstKey: u64 = 0;

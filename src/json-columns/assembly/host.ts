@@ -1,8 +1,8 @@
-/* Functions of the host, for values that are rare or simpler to handle in JavaScript, and limits that it sets once. */
+/* Functions of the host, for values that are rare or simpler in JavaScript, and limits that it sets. */
 
 /** Returns the value of a number token. */
 export declare function parseNumber(token: usize, length: u32): f64;
-/** Writes the text of a JSON string as UTF-16; returns the number of units. `texts.ts` decodes ASCII itself. */
+/** Writes a JSON string as UTF-16; returns the number of units. `texts.ts` decodes ASCII itself. */
 export declare function decodeText(text: usize, length: u32, to: usize): u32;
 /** Returns the id of the label value for a key that is new to the label table; see `labels.ts`. */
 export declare function nameLabel(key: usize, length: u32): u32;
@@ -14,7 +14,7 @@ export declare function isMatch(text: usize, length: u32): bool;
 export declare function takeScalar(member: u32, token: usize, length: u32): bool;
 /** Takes one of the first rejected elements of the lists of a body, with its number among all. */
 export declare function noteRejected(type: usize, reason: u32, entry: u32): void;
-/** Takes the rows of all complete elements from the columns. Texts of the window are valid during the call. */
+/** Takes the rows of all complete elements. Texts of the window are valid during the call. */
 export declare function takeBatch(): void;
 
 /** Texts of label values, and those that one field of a body may add. */

@@ -6,10 +6,9 @@ import { ESCAPED, LENGTH_BITS, NUMERIC } from './texts';
 import { Field } from './types';
 
 /*
- * The label table: a hash table from the bytes of a label value, as they stand in the body, to the id of the value. The
- * host assigns the ids, so that two spellings of one value share an id. The table outlives a body.
- *
- * A key that is no text begins with a byte that no text has: 0 before a number, 1 before the scheme of a URL.
+ * The label table: a hash table from the bytes of a label value, as in the body, to its id. The host assigns
+ * the ids, so that two spellings of one value share an id. The table outlives a body. A key that is no text
+ * begins with a byte that no text has: 0 before a number, 1 before the scheme of a URL.
  */
 
 /** Id of the value that stands for those beyond a limit. Id 0 is that of a missing value. */
@@ -45,7 +44,7 @@ const SLOT_BYTES: usize = 32;
 const FIRST_SLOTS: u32 = 1024;
 /** Keys that are kept for the next body; with more of them, the next body starts with none. */
 const MAX_KEPT: u32 = 4096;
-/** More probes than random keys need in a table that is half full; a key that needs more is beyond the limit. */
+/** More probes than random keys need in a half-full table; what needs more is beyond the limit. */
 const MAX_PROBES: u32 = 128;
 /** A label value depends on at most 512 UTF-16 units, each of up to six bytes. */
 const MAX_KEY_BYTES: u32 = 3072;
@@ -54,7 +53,7 @@ let slotCount: u32 = FIRST_SLOTS;
 let slots: usize = allocate(<usize>FIRST_SLOTS * SLOT_BYTES);
 let labelCount: u32 = 0;
 
-/** Forgets all keys if there are too many to keep; returns whether it did, so that ids start from the first again. */
+/** Forgets all keys if there are too many to keep; returns whether ids start from the first again. */
 export function trimLabels(): bool {
   if (labelCount <= MAX_KEPT) return false;
   fillBytes(slots, 0, <usize>slotCount * SLOT_BYTES);
@@ -63,8 +62,8 @@ export function trimLabels(): bool {
 }
 
 /**
- * Returns the id of a text of the window; `flagged` is its length with flags, `number` the value of a numeric one. A text
- * that is not in the table is added, or is `OTHER` if it is beyond a limit of the body or of the field.
+ * The id of a text of the window; `flagged` is its length with flags, `number` the value of a numeric one. A
+ * new text is added, or is `OTHER` if it is beyond a limit of the body or of the field.
  */
 export function findLabel(text: usize, flagged: u32, number: f64, field: Field): u32 {
   if ((flagged & NUMERIC) == 0) {
@@ -95,7 +94,7 @@ const MAX_SCHEME: u32 = 6;
 const schemeKey = allocate(32);
 writeByte(schemeKey, 1);
 
-/** Returns the label id of the scheme of a URL: of its letters, of none for the empty text, of a colon without a scheme. */
+/** The id of the scheme of a URL: its letters, none for the empty text, a colon without a scheme. */
 export function findSchemeLabel(url: usize, flagged: u32, field: Field): u32 {
   const length = flagged & LENGTH_BITS;
   if (length == 0) return findKey(schemeKey, 1, field);
@@ -115,10 +114,9 @@ function findNoScheme(field: Field): u32 {
   return findKey(schemeKey, 2, field);
 }
 
-/** No id. */
 export const NO_LABEL: u32 = 0xffffffff;
 
-/** Returns the id for a key of up to 16 bytes if it is in its first slot, as nearly all are. Small enough to be inlined. */
+/** The id for a key of up to 16 bytes if it is in its first slot, as nearly all are. Small, to be inlined. */
 export function findKnownKey(key: usize, length: u32): u32 {
   const block = readMasked(key, length);
   const slot = slotAt(<u32>mixBlock(length, block));
@@ -159,7 +157,6 @@ function addKey(slot: Slot, block: v128, key: usize, length: u32, hash: u32): u3
   return id;
 }
 
-/** The slot at an index modulo the number of slots. */
 function slotAt(index: u32): Slot {
   return changetype<Slot>(slots + <usize>(index & (slotCount - 1)) * SLOT_BYTES);
 }

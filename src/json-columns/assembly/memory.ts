@@ -1,5 +1,5 @@
 /*
- * All loads, stores and allocations of the module. In the debug build, `assert` checks each address, and a guard block
+ * All loads, stores and allocations. In the debug build, `assert` checks each address, and a guard block
  * follows each allocation; the release build drops both.
  */
 
@@ -8,7 +8,6 @@ export const BLOCK: usize = 16;
 
 const GUARD_BYTES: usize = ASC_NO_ASSERT ? 0 : 16;
 const GUARD_WORD: u32 = 0xa5c3e178;
-
 let heapEnd: usize = (__heap_base + 15) & ~15;
 let lastGuard: usize = 0;
 
@@ -76,7 +75,6 @@ export function readU64(at: usize): u64 {
   return load<u64>(at);
 }
 
-/** Reads 16 bytes. */
 export function readBlock(at: usize): v128 {
   check(at, 16);
   return v128.load(at);

@@ -43,8 +43,8 @@ import {
 } from './types';
 
 /*
- * Reads the objects of one record type into the next row of its columns. A field of the wrong type or out of range counts
- * as missing, as `null` does. Values of unknown fields are skipped, and the last of duplicate keys wins.
+ * Reads the objects of one record type into the next row of its columns. A field of the wrong type or out of
+ * range counts as missing, as `null` does. Unknown fields are skipped; the last of duplicate keys wins.
  */
 
 const MAX_SAFE_INTEGER: f64 = 9007199254740991;
@@ -180,7 +180,6 @@ function parseDigits(word: u64, count: u32): u64 {
   return (value * 10000 + (value >>> 32)) & 0xffffffff;
 }
 
-/** Writes a text of the window to the column of a field. */
 function writeText(field: Field, kind: u32, row: u32, text: usize, flagged: u32): void {
   if ((kind & Kind.LABEL) != 0) {
     writeWord(field, row, findLabel(text, flagged, 0, field));
@@ -194,7 +193,7 @@ function writeText(field: Field, kind: u32, row: u32, text: usize, flagged: u32)
   if ((kind & Kind.IDENTITY) != 0) setText(field, text, flagged);
 }
 
-/** Writes a text to the column of a field. Nearly all texts are labels of up to 16 bytes that the table has. */
+/** Nearly all texts are labels of up to 16 bytes that the table has. */
 function writeUsualText(field: Field, kind: u32, row: u32, text: usize, length: u32): void {
   const id = (kind & Kind.LABEL) != 0 && length <= 16 ? findKnownKey(text, length) : NO_LABEL;
   if (id == NO_LABEL) return writeText(field, kind, row, text, length);

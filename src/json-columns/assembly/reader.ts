@@ -33,9 +33,9 @@ export { addField, addIdentityField, createType, keyBuffer, root } from './types
 export { capacityOf, columnAt, droppedOf, firstEntryOf, hasInvalid, layout, rowsOf } from './columns';
 
 /*
- * The structure of a body: an object with lists of records, which arrives in slices cut at any byte. A unit is read completely
- * or, with the next slice, again: an element of a list, a member, a separator. Values that are not used are skipped,
- * which can stop at any byte.
+ * The structure of a body: an object with lists of records, which arrives in slices cut at any byte. A unit,
+ * an element of a list, a member or a separator, is read completely or, with the next slice, again. Unused
+ * values are skipped, which can stop at any byte.
  */
 
 const enum State {
@@ -81,7 +81,6 @@ const enum Reason {
 }
 
 let state: u32 = State.START;
-/** Record type of the list being read. */
 let listType: RecordType = root;
 /** Elements of all lists so far. */
 let entries: u32 = 0;
@@ -92,12 +91,12 @@ const MAX_NOTED: u32 = 5;
 let unitStart: usize = 0;
 /** Bit set of the members that have been read. */
 export let seenMembers: u32 = 0;
-/** The first error of the shape, its member and its offset. It counts at the end only: a syntax error takes precedence. */
+/** The first error of the shape. It counts at the end only: a syntax error takes precedence. */
 export let shapeError: u32 = ShapeError.NONE;
 export let shapeErrorMember: u32 = 0;
 export let shapeErrorOffset: f64 = 0;
 
-/** Starts a body; `matchText` holds the text to compare with. Returns whether the host must forget its label ids. */
+/** `matchText` holds the text to compare with. Returns whether the host must forget its label ids. */
 export function begin(matchLength: u32): bool {
   setMatchLength(matchLength);
   clearWindow();
@@ -116,7 +115,6 @@ export function write(bytes: usize): u32 {
   return addSlice(bytes) ? read(false) : Outcome.GOOD;
 }
 
-/** Ends the body. */
 export function end(): u32 {
   const outcome = read(true);
   if (outcome != Outcome.GOOD) return outcome;

@@ -3,10 +3,7 @@ import { COLON } from './json-bytes';
 import { allocate, copyBytes, fillBytes, readBlock, readByte, readU16, writeByte } from './memory';
 import { decodeString, reserveScratch } from './texts';
 
-/*
- * Record types: tables of the fields of one kind of record. The host fills them from its table of fields; nothing else of
- * the module knows a field.
- */
+/* Record types: the fields of one kind of record, from the host; nothing else of the module knows a field. */
 
 /** Values that a field admits, and what is written of them, as a bit set. The host has the same numbers. */
 export const enum Kind {
@@ -73,8 +70,8 @@ export class Field {
 }
 
 /**
- * A record type, followed by its fields. It begins with a field that stands before the first one, whose columns are those of
- * each record: bit sets of valid and of invalid fields, number of the element, identity.
+ * A record type, followed by its fields. It begins with a field before the first one, whose columns are those
+ * of each record: bit sets of valid and of invalid fields, number of the element, identity.
  */
 @unmanaged
 export class RecordType extends Field {
@@ -95,7 +92,7 @@ export class RecordType extends Field {
   capacity: u32;
   /** Whether a row of the batch has an invalid field or a list with a rejected element. */
   hasInvalid: bool;
-  /** Number of the first element of a list of the body, and address of its counts of dropped elements by reason. */
+  /** Of a list of the body: number of its first element, and address of its counts by reason. */
   firstEntry: u32;
   dropped: usize;
 }
@@ -111,7 +108,6 @@ export const DROP_REASONS: usize = 5;
 
 const TYPE_BYTES: usize = (offsetof<RecordType>() + 15) & ~15;
 const FIELD_BYTES: usize = (offsetof<Field>() + 15) & ~15;
-
 export let lastType: RecordType = changetype<RecordType>(0);
 
 export function createType(): RecordType {
@@ -160,7 +156,6 @@ export function addField(type: RecordType, keyLength: u32, kind: u32, child: Rec
   return field;
 }
 
-/** Sets the key of a new field, from its opening quote to the closing one. */
 function setKey(field: Field, key: usize, length: u32): void {
   const at = changetype<usize>(field);
   copyBytes(at, key, length);
@@ -177,10 +172,7 @@ export function addIdentityField(type: RecordType, field: Field): void {
   type.lastOfIdentity = field;
 }
 
-/**
- * Adds a field for an unknown key, from its opening quote to the closing one. Returns none if it is too long, or if the type
- * has enough of them.
- */
+/** The key of an unknown field includes its quotes. Returns none if it is too long, or there are enough. */
 export function addUnknownField(type: RecordType, key: usize, length: u32): Field {
   if (type.unknownCount == MAX_UNKNOWN || length >= MAX_KEY_LENGTH) return changetype<Field>(0);
   const field = fieldAt(type, type.fieldCount + type.unknownCount);
@@ -190,7 +182,6 @@ export function addUnknownField(type: RecordType, key: usize, length: u32): Fiel
   return field;
 }
 
-/** Whether the key of a field is at an address. */
 export function isKeyAt(field: Field, at: usize): bool {
   const first = v128.and(v128.xor(readBlock(at), field.firstKey), field.firstMask);
   if (field.keyLength <= 16) return !v128.any_true(first);
