@@ -202,12 +202,6 @@ test('byte counts that wait are counted by name from the first one on', () => {
   assert.deepEqual(readWaiting(before, falling, list(watched(1e6), backup)), [0, undefined]);
 });
 
-test('a name of tasks of two service codes has a counter in each', () => {
-  const listed = [1, 2, 3].map((id) => task(10 * id, { id: `task-${id}` }));
-  const read = (tasks: readonly Task[]) => readValues(run([{ tasks }]), 'expectedTaskInputBytes');
-  assert.deepEqual([read(listed), read(listed.slice(0, 2))], [{ main: 60 }, { main: 30 }]);
-});
-
 test('of 2,000 names in turn, the thousand that were removed last are remembered, over a restart, too', () => {
   const tallyRun = new TallyRun();
   tallyRun.commitListing({});

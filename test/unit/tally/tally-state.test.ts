@@ -97,20 +97,6 @@ test('the time without new input goes on over a restart, whether the clock was s
   }
 });
 
-test('if a restart lowers the limit, counters stay, and new label sets fold', () => {
-  const run = new TallyRun({ maxLabelSets: 10 });
-  const servers = (...names: string[]) =>
-    names.map((vsId) => buildTaskRecord({ id: vsId, vsId, inputBytes: 5 }));
-  run.commitListing({});
-  run.commitListing({ tasks: servers('s1', 's2', 's3') });
-  run.restart({ maxLabelSets: 2 });
-  const values = () =>
-    readValues(run.commitListing({ tasks: servers('s1', 's2', 's3', 's4', 's5') }), 'inputBytes');
-  assert.deepEqual(values(), { s1: 5, s2: 5, s3: 5, __other__: 10 });
-  run.restart({ maxLabelSets: 2 });
-  assert.deepEqual(values(), { s1: 5, s2: 5, s3: 5, __other__: 10 });
-});
-
 test('a restart can disable and enable per-task metrics and lower their maximum', () => {
   const run = new TallyRun({ perTask: true });
   const both = (bytes: number) => [...tasks(bytes, 'a'), ...tasks(bytes, 'b')];
