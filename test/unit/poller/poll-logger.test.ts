@@ -50,35 +50,31 @@ function createProblems(counts: Counts = {}): ListingProblems {
   }));
 }
 
+const NOTHING_READ = { users: 0, tasks: 0, bytes: 0, status: undefined };
+
 function createFailure({ ret, ...details }: UpstreamErrorDetails & { ret?: number } = {}): FailedListing {
   const error = new UpstreamError('http_status', 'Expected HTTP status 2xx, found another', details);
-  return { error, ret, users: 0, tasks: 0, bytes: 0, status: undefined };
+  return { ...NOTHING_READ, error, ret };
 }
 
 const createFailureWithReason = (reason: PollErrorReason, message: string): FailedListing => ({
+  ...NOTHING_READ,
   error: new UpstreamError(reason, message),
   ret: undefined,
-  users: 0,
-  tasks: 0,
-  bytes: 0,
-  status: undefined,
 });
 
-test('the first success is logged at info, its repetition at debug', () => {
-  const { pollLogger, lines, readNewLines } = start();
-  pollLogger.logSuccess(createSnapshot(), createProblems(), 123.4);
-  assert.deepEqual(lines, [{ level: 'info', msg: 'Poll succeeded', users: 1, tasks: 1, duration_ms: 123 }]);
-  readNewLines();
-  pollLogger.logSuccess(createSnapshot(), createProblems(), 1);
-  pollLogger.logSuccess(createSnapshot(), createProblems(), 1);
-  assert.deepEqual(readNewLines(), ['debug: Poll succeeded', 'debug: Poll succeeded']);
-});
+/** Logs a success, which is `undefined`, or a failure. */
+function logOutcome(pollLogger: PollLogger, failure: FailedListing | undefined): void {
+  if (failure === undefined) pollLogger.logSuccess(createSnapshot(), createProblems(), 123.4);
+  else pollLogger.logFailure(failure, 7.6);
+}
 
-test('a failure is logged at warn with its details, its repetition at debug', () => {
-  const { pollLogger, lines, readNewLines } = start();
-  const error = createFailure({ status: 503, ret: 12, retryAfterMs: 5000 });
-  pollLogger.logFailure(error, 7.6);
+test('a success has its numbers, and a failure its details', () => {
+  const { pollLogger, lines } = start();
+  logOutcome(pollLogger, undefined);
+  logOutcome(pollLogger, createFailure({ status: 503, ret: 12, retryAfterMs: 5000 }));
   assert.deepEqual(lines, [
+    { level: 'info', msg: 'Poll succeeded', users: 1, tasks: 1, duration_ms: 123 },
     {
       level: 'warn',
       msg: 'Poll failed',
@@ -90,45 +86,30 @@ test('a failure is logged at warn with its details, its repetition at debug', ()
       duration_ms: 8,
     },
   ]);
-  readNewLines();
-  pollLogger.logFailure(error, 1);
-  assert.deepEqual(readNewLines(), ['debug: Poll failed']);
 });
 
-for (const [name, first, then] of [
-  ['reason', createFailure(), createFailureWithReason('timeout', 'The poll took longer than it may')],
-  ['status', createFailure({ status: 500 }), createFailure({ status: 503 })],
-  ['ret', createFailure({ status: 500, ret: 1 }), createFailure({ status: 500, ret: 2 })],
-] as const) {
-  test(`a failure with another ${name} is a change`, () => {
-    const { pollLogger, readNewLines } = start();
-    pollLogger.logFailure(first, 1);
-    pollLogger.logFailure(then, 1);
-    pollLogger.logFailure(then, 1);
-    assert.deepEqual(readNewLines(), ['warn: Poll failed', 'warn: Poll failed', 'debug: Poll failed']);
+const FAILURE = createFailure({ status: 500, ret: 1 });
+const AT_BYTE_5 = createFailureWithReason('not_json', 'Expected a value at byte 5');
+const AT_BYTE_7 = createFailureWithReason('not_json', 'Expected a value at byte 7');
+
+/** Outcomes of polls, and the levels at which they are logged. */
+const SEQUENCES: readonly (readonly [string, readonly (FailedListing | undefined)[], string])[] = [
+  ['a success that repeats', [undefined, undefined, undefined], 'info debug debug'],
+  ['a failure that repeats', [FAILURE, FAILURE], 'warn debug'],
+  ['another reason', [FAILURE, AT_BYTE_5, AT_BYTE_5], 'warn warn debug'],
+  ['another status', [FAILURE, createFailure({ status: 503, ret: 1 })], 'warn warn'],
+  ['another ret', [FAILURE, createFailure({ status: 500, ret: 2 })], 'warn warn'],
+  ['only another message, as offsets vary', [AT_BYTE_5, AT_BYTE_7], 'warn debug'],
+  ['a recovery and the next failure', [undefined, FAILURE, undefined, FAILURE], 'info warn info warn'],
+];
+
+for (const [name, outcomes, levels] of SEQUENCES) {
+  test(`${name}: logged at ${levels}`, () => {
+    const { pollLogger, lines } = start();
+    for (const outcome of outcomes) logOutcome(pollLogger, outcome);
+    assert.equal(lines.map(({ level }) => level).join(' '), levels);
   });
 }
-
-test('a failure with only another message is no change: the offset of an invalid byte varies', () => {
-  const { pollLogger, readNewLines } = start();
-  pollLogger.logFailure(createFailureWithReason('not_json', 'Expected a value at byte 5'), 1);
-  pollLogger.logFailure(createFailureWithReason('not_json', 'Expected a value at byte 7'), 1);
-  assert.deepEqual(readNewLines(), ['warn: Poll failed', 'debug: Poll failed']);
-});
-
-test('a recovery is logged at info, and the next failure at warn again', () => {
-  const { pollLogger, readNewLines } = start();
-  pollLogger.logSuccess(createSnapshot(), createProblems(), 1);
-  pollLogger.logFailure(createFailure(), 1);
-  pollLogger.logSuccess(createSnapshot(), createProblems(), 1);
-  pollLogger.logFailure(createFailure(), 1);
-  assert.deepEqual(readNewLines(), [
-    'info: Poll succeeded',
-    'warn: Poll failed',
-    'info: Poll succeeded',
-    'warn: Poll failed',
-  ]);
-});
 
 /** What a listing with a problem logs, beside the message, and how the snapshot and the invalid records show it. */
 const PROBLEMS: readonly (readonly [string, object, Counts, Snapshot?])[] = [

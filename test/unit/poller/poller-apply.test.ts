@@ -27,8 +27,7 @@ async function runWithResponses({ clock, client }: Rig, ms: number, stepMs: numb
 test('an unchanged code keeps its schedule and its running poll', async (t) => {
   const rig = createRig(t);
   const { clock, client, poller, start } = rig;
-  start();
-  await advanceClock(clock, 0);
+  await start();
   const running = client.latest;
   await advanceClock(clock, 1000);
   assert.deepEqual(await poller.apply([A]), {
@@ -91,8 +90,7 @@ test('names that a reload removes are hidden at once, and those that it adds app
 test('a changed code keeps its ledger and its counters, and is polled immediately with the new settings', async (t) => {
   const rig = createRig(t);
   const { clock, client, poller, start, count, getInputBytes } = rig;
-  start();
-  await advanceClock(clock, 0);
+  await start();
   await client.latest.respond(createListingBody(0));
   await runWithResponses(rig, 2 * INTERVAL_MS, 1000);
   assert.equal(getInputBytes(), 3000);
@@ -114,8 +112,7 @@ test('a changed code keeps its ledger and its counters, and is polled immediatel
 
 test('the running poll of a changed code is aborted, and counts as aborted only', async (t) => {
   const { clock, client, poller, store, start, count } = createRig(t);
-  start();
-  await advanceClock(clock, 0);
+  await start();
   const old = client.latest;
   await poller.apply([withSecret('A', 'new')]);
   assert.equal(old.signal.aborted, true);
@@ -132,8 +129,7 @@ test('the running poll of a changed code is aborted, and counts as aborted only'
 test('a new interval and a new stale_after apply immediately', async (t) => {
   const rig = createRig(t);
   const { clock, client, poller, store, start } = rig;
-  start();
-  await advanceClock(clock, 0);
+  await start();
   await client.latest.respond(createListingBody(0));
   await poller.apply([createPolledCode('A', { intervalMs: 1000, staleAfterMs: 3000 })]);
   assert.equal(store.get('A')?.staleAfterMs, 3000);
@@ -146,8 +142,7 @@ test('a new interval and a new stale_after apply immediately', async (t) => {
 test('a new stall_after applies from the next listing on', async (t) => {
   const { clock, client, poller, store, start } = createRig(t);
   const stalled = (): unknown => store.get('A')?.snapshot?.rows.accounts.columns.tasksStalled[0];
-  start();
-  await advanceClock(clock, 0);
+  await start();
   await client.latest.respond(createListingBody(0));
   await advanceClock(clock, INTERVAL_MS);
   await client.latest.respond(createListingBody(100));
@@ -162,8 +157,7 @@ test('a new stall_after applies from the next listing on', async (t) => {
 
 test('a pause that the service asked for survives a new secret, but not a new address', async (t) => {
   const { clock, client, poller, start } = createRig(t);
-  start();
-  await advanceClock(clock, 0);
+  await start();
   const throttled = new UpstreamError('http_status', 'Expected 2xx', { status: 429, retryAfterMs: 60_000 });
   await client.latest.fail(throttled);
   await poller.apply([withSecret('A', 'new')]);
@@ -175,10 +169,9 @@ test('a pause that the service asked for survives a new secret, but not a new ad
 });
 
 test('a removed code leaves no series after its poll has ended', async (t) => {
-  const { clock, client, poller, store, start, count } = createRig(t, ['A', 'B']);
+  const { client, poller, store, start, count } = createRig(t, ['A', 'B']);
   client.isAbortable = false;
-  start();
-  await advanceClock(clock, 0);
+  await start();
   const removed = client.latest;
   let isApplied = false;
   const applied = poller.apply([B]).then((diff) => {
@@ -197,8 +190,7 @@ test('a removed code leaves no series after its poll has ended', async (t) => {
 test('a code that was removed and added again starts from zero', async (t) => {
   const rig = createRig(t);
   const { clock, client, poller, start, count, getInputBytes } = rig;
-  start();
-  await advanceClock(clock, 0);
+  await start();
   await client.latest.respond(createListingBody(0));
   await runWithResponses(rig, INTERVAL_MS, 1000);
   assert.equal(getInputBytes(), 1500);
@@ -212,7 +204,7 @@ test('a code that was removed and added again starts from zero', async (t) => {
 
 test('added codes are polled soon, one after the other', async (t) => {
   const { clock, client, poller, start } = createRig(t, []);
-  start();
+  await start();
   await poller.apply([A, B, C]);
   for (let elapsedMs = 0; elapsedMs < 1000; elapsedMs += 50)
     await advanceClock(clock, elapsedMs === 0 ? 0 : 50);
@@ -227,9 +219,8 @@ test('added codes are polled soon, one after the other', async (t) => {
 });
 
 test('the exporter stays ready when a code is added', async (t) => {
-  const { clock, client, poller, start } = createRig(t);
-  start();
-  await advanceClock(clock, 0);
+  const { client, poller, start } = createRig(t);
+  await start();
   await client.latest.respond(createListingBody(0));
   await poller.apply([A, B]);
   assert.equal(poller.checkFirstRound(), true);
@@ -237,8 +228,7 @@ test('the exporter stays ready when a code is added', async (t) => {
 
 test('an unready exporter becomes ready with the first poll of the codes that replaced the others', async (t) => {
   const { clock, client, poller, start } = createRig(t);
-  start();
-  await advanceClock(clock, 0);
+  await start();
   await poller.apply([B]);
   assert.equal(poller.checkFirstRound(), false);
   await advanceClock(clock, 0);
@@ -248,8 +238,7 @@ test('an unready exporter becomes ready with the first poll of the codes that re
 
 test('codes applied during disposal are not polled', async (t) => {
   const { clock, client, poller, start } = createRig(t);
-  start();
-  await advanceClock(clock, 0);
+  await start();
   const applied = poller.apply([withSecret('A', 'new'), B]);
   await Promise.all([applied, poller[Symbol.asyncDispose]()]);
   await advanceClock(clock, INTERVAL_MS);

@@ -32,7 +32,7 @@ describe('periodic polls', () => {
 
   it('are spread over the interval, and each service code keeps its own schedule', async (t) => {
     const { clock, client, start, getRequestTimesMs } = createRig(t, ['A', 'B', 'C']);
-    start();
+    await start();
     for (let elapsedMs = 0; elapsedMs <= 2 * INTERVAL_MS; elapsedMs += 5000) {
       await advanceClock(clock, elapsedMs === 0 ? 0 : 5000);
       await client.latest.respond(GOOD);
@@ -42,8 +42,7 @@ describe('periodic polls', () => {
 
   it('run at the interval, whatever their duration and outcome', async (t) => {
     const { clock, client, start, getRequestTimesMs } = createRig(t);
-    start();
-    await advanceClock(clock, 0);
+    await start();
     for (const tookMs of [300, 14_999, 0]) {
       await advanceClock(clock, tookMs);
       await (tookMs === 300 ? client.latest.fail(RESET) : client.latest.respond(GOOD));
@@ -54,8 +53,7 @@ describe('periodic polls', () => {
 
   it('that are due while another runs are skipped as overlaps', async (t) => {
     const { clock, client, start, count, getRequestTimesMs } = createRig(t, ['A'], { intervalMs: 1000 });
-    start();
-    await advanceClock(clock, 0);
+    await start();
     for (const ms of [900, 900, 900]) await advanceClock(clock, ms);
     assert.deepEqual([client.requests.length, await count('pollsSkipped')], [1, undefined]);
     await client.latest.respond(GOOD);
@@ -68,8 +66,7 @@ describe('periodic polls', () => {
 
   it('resume on the grid after a pause that the service asked for', async (t) => {
     const { clock, client, start, count, getRequestTimesMs } = createRig(t);
-    start();
-    await advanceClock(clock, 0);
+    await start();
     await client.latest.respond('', overloaded(30_001));
     for (const skipped of [1, 2]) {
       await advanceClock(clock, INTERVAL_MS);
@@ -87,8 +84,7 @@ describe('periodic polls', () => {
     const { clock, client, poller, start } = createRig(t);
     const getPlan = () => poller.getPlan('A', clock.monotonic());
     const plan = { origin: 'http://127.0.0.1', intervalMs: INTERVAL_MS, isPaused: false };
-    start();
-    await advanceClock(clock, 0);
+    await start();
     assert.deepEqual(getPlan(), { ...plan, nextPollInMs: 0 });
     await client.latest.respond('', overloaded(20_000));
     // The poll at 15 s falls into the pause until 20 s.
@@ -100,8 +96,7 @@ describe('periodic polls', () => {
 
   it('of a service that hangs do not delay those of other service codes', async (t) => {
     const { clock, client, start, getState } = createRig(t, ['A', 'B']);
-    start();
-    await advanceClock(clock, 0);
+    await start();
     await advanceClock(clock, INTERVAL_MS / 2);
     await client.latest.respond(GOOD);
     assert.deepEqual([getState('A').isUp, getState('B').isUp], [undefined, true]);
@@ -109,8 +104,7 @@ describe('periodic polls', () => {
 
   it('end with the disposal, which aborts the running ones', async (t) => {
     const { clock, client, poller, start, getState, count } = createRig(t, ['A', 'B']);
-    start();
-    await advanceClock(clock, 0);
+    await start();
     await poller[Symbol.asyncDispose]();
     await advanceClock(clock, 10 * INTERVAL_MS);
     assert.deepEqual([client.requests.length, client.latest.signal.aborted], [1, true]);

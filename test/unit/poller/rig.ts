@@ -9,7 +9,7 @@ import { Poller } from '../../../src/poller/poller.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { ManualClient, TARGET } from '../../support/manual-client.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
 import { readValues, START_MS, sumValues } from '../../support/tally-run.ts';
@@ -74,8 +74,10 @@ export function createRig<Clock extends ManualClock>(
     store,
     poller,
     lines,
-    start: (): void => {
+    /** Starts the polls; those that are due are requested. */
+    start: async (): Promise<void> => {
       poller.start().catch((error: unknown) => internalErrors.push(error));
+      await advanceClock(clock, 0);
     },
     /** Polls every code once; `complete` completes the last request. */
     pollOnce: async (complete: (request: ManualClient['latest']) => Promise<void>): Promise<void> => {
