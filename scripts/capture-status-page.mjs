@@ -66,18 +66,18 @@ const program = join(mkdtempSync(join(tmpdir(), 'xvs-')), 'xvs-exporter');
 const configurationFile = join(tmpdir(), 'exporter.yml');
 
 /** Starts a program; resolves with the first group of the pattern in its output. */
-async function start(program, args, pattern, environment = {}) {
-  const child = spawn(process.execPath, [resolve(root, program), ...args], {
+async function start(script, args, pattern, environment = {}) {
+  const child = spawn(process.execPath, [resolve(root, script), ...args], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
-  return await new Promise((resolve, reject) => {
+  return await new Promise((found, reject) => {
     let text = '';
     const onData = (chunk) => {
       text += chunk;
       const match = pattern.exec(text);
-      if (match !== null) resolve(match[1]);
+      if (match !== null) found(match[1]);
     };
     child.stdout.on('data', onData);
     child.stderr.on('data', onData);
