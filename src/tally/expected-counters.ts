@@ -104,7 +104,7 @@ export class ExpectedCounters {
           expectedFormats.add(row, 'expectedTaskHttpConnections', connections);
       }
     }
-    return hideNames({ expectedInputs, expectedFormats }, names);
+    return hideUnexpected({ rows: { expectedInputs, expectedFormats } }, names).rows;
   }
 
   *exportCounters(): Generator<PersistedCounters, void> {
@@ -158,21 +158,11 @@ function findFormat({ formats }: NameCounters, format: string): FormatCounters {
   return found;
 }
 
-/** Counts without the numbers of names that are not expected (any more). */
+/** Hides the numbers of unexpected names. Their label sets stay: a name that comes back is not new. */
 export function hideUnexpected<AllCounts extends { readonly rows: RowsOf<ExpectedGroupName> }>(
   counts: AllCounts,
   expectedNames: readonly string[],
 ): AllCounts {
-  const rows = hideNames(counts.rows, expectedNames);
-  const isSame = EXPECTED_GROUPS.every((group) => rows[group] === counts.rows[group]);
-  return isSame ? counts : { ...counts, rows: { ...counts.rows, ...rows } };
-}
-
-/** The label sets of names that are hidden stay: one that comes back is not new. */
-function hideNames(
-  rows: RowsOf<ExpectedGroupName>,
-  expectedNames: readonly string[],
-): RowsOf<ExpectedGroupName> {
   const expected = new Set(expectedNames);
   const hide = ({ labelSets, columns }: Rows): Rows => ({
     labelSets,
@@ -182,5 +172,8 @@ function hideNames(
       ),
     ),
   });
-  return recordOf(EXPECTED_GROUPS, (group) => reuseRows(rows[group], hide(rows[group])));
+  const before = counts.rows;
+  const rows = recordOf(EXPECTED_GROUPS, (group) => reuseRows(before[group], hide(before[group])));
+  const isSame = EXPECTED_GROUPS.every((group) => rows[group] === before[group]);
+  return isSame ? counts : { ...counts, rows: { ...before, ...rows } };
 }
