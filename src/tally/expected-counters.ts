@@ -14,12 +14,14 @@ const MAX_FORMATS = 8;
 const FORMAT = placeOf('outputs', 'format');
 
 interface NameCounters {
+  /** When the first listing without an expectation of the name was taken. */
+  removedMs?: number | undefined;
   /** `undefined` before the first valid input bytes. */
-  inputBytes: number | undefined;
+  inputBytes?: number | undefined;
   readonly formats: Map<string, FormatCounters>;
   isListed: boolean;
   /** Accounts whose last value waits; `undefined` before the first one. */
-  waiting: number | undefined;
+  waiting?: number | undefined;
 }
 
 interface FormatCounters {
@@ -28,18 +30,16 @@ interface FormatCounters {
   seenMs: number;
 }
 
-export interface PersistedCounters {
-  readonly name: string;
-  readonly removedMs?: number | undefined;
-  readonly inputBytes?: number | undefined;
-  readonly formats: readonly (readonly [format: string, outputBytes: number, seenMs: number])[];
-}
+type PersistedCounters = readonly [
+  name: string,
+  counters: Pick<NameCounters, 'removedMs' | 'inputBytes'> & {
+    readonly formats: [format: string, counters: FormatCounters][];
+  },
+];
 
 /** The counters of expected names: they outlive tasks, and for a while the expectation. */
 export class ExpectedCounters {
   readonly #counters = new Map<string, NameCounters>();
-  /** When the first listing without an expectation of the name was taken, the longest removed first. */
-  readonly #removedMs = new Map<string, number>();
   #expected: ReadonlySet<string> = new Set();
   #outputLabels: readonly LabelSet[] = [];
   #nowMs = 0;
@@ -53,15 +53,12 @@ export class ExpectedCounters {
     this.#expected = new Set(names);
     this.#outputLabels = outputLabels;
     this.#nowMs = nowMs;
-    for (const [name, removedMs] of this.#removedMs) {
-      if (nowMs - removedMs > REMEMBERED_MS) this.#forget(name);
-      else if (this.#expected.has(name)) this.#removedMs.delete(name);
-    }
     for (const [name, counters] of this.#counters) {
+      if (nowMs - (counters.removedMs ?? nowMs) > REMEMBERED_MS) this.#counters.delete(name);
+      counters.removedMs = this.#expected.has(name) ? undefined : (counters.removedMs ?? nowMs);
       counters.isListed = false;
       if (counters.waiting !== undefined) counters.waiting = 0;
       for (const format of counters.formats.values()) format.connections = 0;
-      if (!this.#expected.has(name) && !this.#removedMs.has(name)) this.#removedMs.set(name, nowMs);
     }
   }
 
@@ -108,46 +105,32 @@ export class ExpectedCounters {
   }
 
   *exportCounters(): Generator<PersistedCounters, void> {
-    for (const [name, { inputBytes, formats }] of this.#counters)
-      yield {
-        name,
-        removedMs: this.#removedMs.get(name),
-        inputBytes,
-        formats: Array.from(formats, ([format, { outputBytes, seenMs }]) => [format, outputBytes, seenMs]),
-      };
+    for (const [name, { removedMs, inputBytes, formats }] of this.#counters)
+      yield [name, { removedMs, inputBytes, formats: [...formats] }];
   }
 
   restore(persisted: readonly PersistedCounters[]): void {
-    const byRemoval = persisted.toSorted((a, b) => (a.removedMs ?? 0) - (b.removedMs ?? 0));
-    for (const { name, removedMs, inputBytes, formats } of byRemoval) {
-      const restored = formats.map(([format, outputBytes, seenMs]): [string, FormatCounters] => [
-        format,
-        { outputBytes, connections: 0, seenMs },
-      ]);
-      this.#counters.set(name, { ...createCounters(), inputBytes, formats: new Map(restored) });
-      if (removedMs !== undefined) this.#removedMs.set(name, removedMs);
-    }
+    for (const [name, { formats, ...counters }] of persisted)
+      this.#counters.set(name, { ...counters, formats: new Map(formats), isListed: false });
   }
 
   #find(name: string | undefined): NameCounters | undefined {
     if (name === undefined || !this.#expected.has(name)) return undefined;
     const found = this.#counters.get(name);
     if (found !== undefined) return found;
-    const [longestRemoved] = this.#removedMs.keys();
-    if (longestRemoved !== undefined && this.#counters.size >= MAX_NAMES) this.#forget(longestRemoved);
-    const counters = createCounters();
+    if (this.#counters.size >= MAX_NAMES) this.#forgetLongestRemoved();
+    const counters: NameCounters = { formats: new Map(), isListed: false };
     this.#counters.set(name, counters);
     return counters;
   }
 
-  #forget(name: string): void {
-    this.#counters.delete(name);
-    this.#removedMs.delete(name);
+  #forgetLongestRemoved(): void {
+    let longest: string | undefined;
+    let sinceMs = Number.POSITIVE_INFINITY;
+    for (const [name, { removedMs = sinceMs }] of this.#counters)
+      if (removedMs < sinceMs) [longest, sinceMs] = [name, removedMs];
+    if (longest !== undefined) this.#counters.delete(longest);
   }
-}
-
-function createCounters(): NameCounters {
-  return { inputBytes: undefined, formats: new Map(), isListed: false, waiting: undefined };
 }
 
 /** Formats are told apart in the order in which they appear. */

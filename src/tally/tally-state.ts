@@ -54,10 +54,9 @@ const taskDetailSchema = z.tuple([
 ]);
 
 const expectedCountersSchema = z.object({
-  name: z.string(),
-  removedMs: time.describe('the first listing without an expectation of the name').optional(),
+  removedMs: time.optional(),
   inputBytes: total.optional(),
-  formats: z.array(z.tuple([z.string(), total, time])).describe('outputs: format, total, last listed'),
+  formats: z.array(z.tuple([z.string(), z.object({ outputBytes: total, connections: count, seenMs: time })])),
 });
 
 const codeSchema = z.object({
@@ -69,7 +68,7 @@ const codeSchema = z.object({
   servers: z.array(z.tuple([z.string(), time, z.number()])).describe('vs_id, last seen, on the wall clock'),
   counters: z.partialRecord(z.enum(COUNTER_GROUPS), rowsSchema),
   details: z.array(taskDetailSchema).describe('with per-task metrics').optional(),
-  expectedCounters: z.array(expectedCountersSchema).optional(),
+  expectedCounters: z.array(z.tuple([z.string(), expectedCountersSchema])).optional(),
 });
 type CodeEntry = z.output<typeof codeSchema>;
 
