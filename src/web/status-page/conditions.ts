@@ -77,10 +77,7 @@ function findMissing(status: ServiceCodeStatus): readonly ExpectedTask[] {
   return status.expectedTasks.filter(({ condition }) => condition !== 'up' && condition !== 'unknown');
 }
 
-/**
- * How many of the expected tasks do not run: those with a name, or as many as there are too few live tasks with
- * input, which `XvsTasksBelowExpected` compares too.
- */
+/** Counts missing names or, if more, how many live tasks with input lack, as `XvsTasksBelowExpected` does. */
 function countMissing(status: ServiceCodeStatus): number {
   const { totals, expectedTaskCount } = status;
   if (!hasCurrentListing(status) || totals === undefined) return 0;
@@ -90,27 +87,19 @@ function countMissing(status: ServiceCodeStatus): number {
 }
 
 /** How a stream that runs can fall short of what is expected of it. */
-interface Shortfall {
-  readonly noun: string;
-  readonly alert: string;
-  readonly remedy: string;
-  /** `undefined` if the stream does not. */
-  readonly describe: (task: ExpectedTask, nowMs: number) => string | undefined;
-}
-
-const SHORTFALLS: readonly Shortfall[] = [
+const SHORTFALLS = [
   {
     noun: 'slow',
     alert: 'XvsExpectedTaskSlow',
     remedy: 'Check the bit rate of its encoder and the network.',
-    describe: ({ slowSinceMs }, nowMs) =>
+    describe: ({ slowSinceMs }: ExpectedTask, nowMs: number) =>
       slowSinceMs === undefined ? undefined : `slow since ${formatMoment(slowSinceMs, nowMs)}`,
   },
   {
     noun: 'with fewer outputs',
     alert: 'XvsRenditionMissing',
     remedy: 'Check the transcoding of the stream.',
-    describe: ({ outputs = 0, fewerOutputs }, nowMs) =>
+    describe: ({ outputs = 0, fewerOutputs }: ExpectedTask, nowMs: number) =>
       fewerOutputs &&
       `${outputs} of ${fewerOutputs.than} outputs since ${formatMoment(fewerOutputs.sinceMs, nowMs)}`,
   },
@@ -130,7 +119,7 @@ export function listShortfalls(
 /** `main slow since 18:02`, or `3 slow`. */
 function formatShortfalls(
   status: ServiceCodeStatus,
-  shortfall: Shortfall,
+  shortfall: (typeof SHORTFALLS)[number],
   nowMs: number,
 ): string | undefined {
   const texts = status.expectedTasks.flatMap((task) =>
