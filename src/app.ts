@@ -59,10 +59,7 @@ export interface Exporter extends AsyncDisposable {
   apply(configuration: Configuration): Promise<AppliedCodes>;
 }
 
-/**
- * Creates the exporter; nothing runs yet. `stateStore` is `undefined` without `state.path`; `accountBudget`
- * is that of the restored tallies.
- */
+/** Nothing runs yet. `stateStore` is `undefined` without `state.path`. */
 export function createExporter(
   configuration: Configuration,
   dependencies: ExporterDependencies,

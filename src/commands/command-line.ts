@@ -91,10 +91,7 @@ export type OwnFlags = Readonly<Record<string, FlagKind>>;
 
 const SHARED_FLAGS: OwnFlags = { 'config.check': 'switch', version: 'switch', help: 'switch' };
 
-/**
- * Reads the arguments after the name of the command; `own` are further flags of it, such as `explain`.
- * Throws a ConfigError that lists every mistake; values of settings are not checked yet.
- */
+/** `own` are further flags of the command. A ConfigError lists every mistake; values are not checked yet. */
 export function parseCommandLine(args: readonly string[], own: OwnFlags = {}): CommandLine {
   const kinds = new Map(Object.entries({ ...SHARED_FLAGS, ...own }));
   const paths = new Map(listSettings().map(([path]) => [toFlagName(path).slice(2), path]));

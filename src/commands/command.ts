@@ -46,10 +46,7 @@ export interface CommandConfiguration {
   readonly flags: CommandLine['others'];
 }
 
-/**
- * Wraps a command that needs the configuration: handles `--help`, `--version` and `--config.check`, and
- * reports a `ConfigError` with exit code 2, a missing module of the reader with 1.
- */
+/** Handles `--help` and the like; exits with 2 on a `ConfigError`, with 1 without the reader's module. */
 export function withConfiguration(
   run: (configured: CommandConfiguration, io: CommandIo) => Promise<number>,
   own?: OwnFlags,

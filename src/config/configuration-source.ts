@@ -63,10 +63,7 @@ export class ConfigurationSource {
     );
   }
 
-  /**
-   * Throws a ConfigError that lists every invalid value, else every problem between values. After the first
-   * load, `codeFiles` has the mistakes of files of service codes.
-   */
+  /** A ConfigError lists all mistakes. After the first load, those of code files are in `codeFiles`. */
   async load(): Promise<LoadedConfiguration> {
     const files = new WatchedFiles(this.#options);
     try {

@@ -34,10 +34,7 @@ interface Sources {
   readonly problems: readonly Problem[];
 }
 
-/**
- * Reads settings from the configuration file that a variable or flag names, the environment, and the
- * command line. Values are not parsed yet; an empty variable counts as not set.
- */
+/** Reads file, environment and command line; values are not parsed yet. An empty variable is not set. */
 export async function readSources(
   environment: Environment,
   flags: Flags,

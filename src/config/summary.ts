@@ -7,10 +7,7 @@ import { listSettings, type Setting } from './settings.ts';
 import type { SourceEntry } from './sources.ts';
 import { formatDuration } from './units.ts';
 
-/**
- * The output of `--config.check`: the settings that are set, with their origins, and the service codes with
- * their effective settings. Secrets are not shown.
- */
+/** The output of `--config.check`: settings with their origins, and service codes. Secrets are not shown. */
 export function formatConfigurationSummary(loaded: LoadedConfiguration): string {
   const { configuration, settings, codeFiles } = loaded;
   const { serviceCodes } = configuration;

@@ -38,10 +38,7 @@ interface ObserveDependencies {
   readonly signal: AbortSignal;
 }
 
-/**
- * Polls once and records the exchange, also of a poll that fails. Calls must not overlap, see
- * {@link observeConnection}. Rejects with the signal's reason.
- */
+/** Polls once and records the exchange. Calls must not overlap, see {@link observeConnection}. */
 export async function observePoll(
   target: ListingTarget,
   { client, readers, clock, signal }: ObserveDependencies,

@@ -16,10 +16,7 @@ export interface ServerCertificate {
   readonly validUntilMs: number;
 }
 
-/**
- * Makes a TLS handshake of its own that verifies nothing: Node.js tells nothing of a certificate that it has
- * rejected. Returns `undefined` if there is no handshake.
- */
+/** By a TLS handshake that verifies nothing: Node.js tells nothing of a certificate that it has rejected. */
 export async function fetchServerCertificate(
   baseUrl: string,
   timeoutMs: number,

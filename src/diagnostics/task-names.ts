@@ -41,10 +41,7 @@ const tasksSchema = z.object({
 
 type NamedTask = z.infer<typeof tasksSchema>['task_list'][number];
 
-/**
- * Finds the names that the first tasks of a listing can have. Holds the listing, up to a limit, because the
- * reader reads only the field that `tasks.name` asks for.
- */
+/** Finds the names that tasks can have. Holds the listing: the reader reads only one source of names. */
 export class TaskNameFinder {
   #chunks: Buffer[] = [];
   #bytes = 0;

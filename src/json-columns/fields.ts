@@ -1,7 +1,4 @@
-/*
- * The table of fields that an engine reads: their kinds, and the columns that the module writes. `types.ts`
- * of the module has the same numbers.
- */
+/* The table of fields that an engine reads. `types.ts` of the module has the same numbers. */
 
 const TEXT = 1;
 const NUMBER = 2;

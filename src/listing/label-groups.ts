@@ -19,10 +19,7 @@ import {
 } from './label-group.ts';
 import { firstOf, named, sizeOf, type TaskLabel } from './label-sources.ts';
 
-/*
- * Each family is stated here and summed by one line of `listing-sums.ts`, the ledger or the tally.
- * The catalogue, the limits of label sets, the state and the reference follow from it.
- */
+/* The table of families: catalogue, limits of label sets, state and reference follow from it. */
 
 const CODEC_TYPES = ['video', 'audio'];
 export const VIDEO = 0;

@@ -18,10 +18,7 @@ export function addAt(column: Float64Array, row: number | undefined, amount: num
   if (row !== undefined) column[row] = (column[row] ?? 0) + amount;
 }
 
-/**
- * The rows of a label group while a listing is read: by up to three label ids, a number of each family.
- * To save memory, label sets beyond `maxRows` share a row in which all labels are `__other__`.
- */
+/** A number of each family by up to three label ids. To save memory, sets beyond `maxRows` share a row. */
 export class RowTable<Family extends string = string> {
   rows = 0;
   /** Growing replaces the columns: read them after rows are found. */

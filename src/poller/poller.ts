@@ -106,10 +106,7 @@ export class Poller implements AsyncDisposable {
     return this.#failure.promise;
   }
 
-  /**
-   * Replaces the polled service codes. One that stays keeps its ledger and counters, and a running poll if
-   * its settings are unchanged. A removed one leaves no series.
-   */
+  /** A code that stays keeps its counters, and a running poll if its settings are the same. */
   async apply(codes: readonly PolledCode[]): Promise<CodeDiff> {
     this.checkFirstRound();
     const { persistence, tallySettings } = this.#options;

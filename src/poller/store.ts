@@ -156,10 +156,7 @@ function toMinima(
   return columnByLabel(minima.map((of) => [of.name, getValue(of) ?? Number.NaN]));
 }
 
-/**
- * A number for each expected name that has one. A name that a reload has added has none before the next
- * listing or failed poll.
- */
+/** A name that a reload has added has no number before the next listing or failed poll. */
 function toExpected(
   state: CodeState,
   nowMs: number,

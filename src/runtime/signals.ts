@@ -14,10 +14,7 @@ export function abortOnSignals(signals: SignalSource): AbortSignal {
   return controller.signal;
 }
 
-/**
- * Handles SIGHUP from now on, which kills the process by default. The function that it returns sets the
- * listener, and calls it immediately if there was a SIGHUP before.
- */
+/** Handles SIGHUP from now on, which kills the process by default. An early one calls the later listener. */
 export function listenForReloadSignal(signals: SignalSource): (listener: () => void) => void {
   let onReload: (() => void) | undefined;
   let isPending = false;

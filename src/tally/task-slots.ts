@@ -4,10 +4,7 @@ import type { Instant } from './instant.ts';
 /** A task replaces a present one only if it is larger by this factor: slots do not flap. */
 const REPLACEMENT_FACTOR = 2;
 
-/**
- * A limited number of slots for tasks that are shown one by one. When slots are short, the largest tasks get
- * those of absent ones, and then those of much smaller ones.
- */
+/** Slots for tasks that are shown one by one. Large tasks get those of absent, then of much smaller ones. */
 export class TaskSlots {
   readonly #capacity: number;
   /** When each task with a slot was last seen, by id. */

@@ -23,10 +23,7 @@ interface ProxyOptions {
 }
 
 export interface ConnectionOptions {
-  /**
-   * To open a connection: name resolution, TCP and TLS; the same again for a tunnel through a proxy. Polls
-   * have deadlines; this one ends attempts that no poll waits for any more.
-   */
+  /** To open a connection or a tunnel through a proxy. Ends attempts that no poll waits for any more. */
   readonly timeoutMs: number;
   readonly maxConnections: number;
   readonly tls: TlsOptions;

@@ -66,10 +66,7 @@ export function parseContentEncoding(contentEncoding: string): Coding | undefine
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/**
- * Returns the start of a body without the byte order mark that some servers put before UTF-8; nothing as long as the start
- * is only a part of the mark.
- */
+/** The start of a body without the byte order mark of some servers; nothing while it is part of a mark. */
 export function skipByteOrderMark(start: Buffer): Buffer {
   const { length } = BYTE_ORDER_MARK;
   const isMark = BYTE_ORDER_MARK.subarray(0, start.length).equals(start.subarray(0, length));

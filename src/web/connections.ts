@@ -20,10 +20,7 @@ export interface Connection {
   isCertificateRejected: boolean;
 }
 
-/**
- * The connections to the web server. When they are full, the client with the most gives way: its oldest
- * idle connection first, else its oldest busy one.
- */
+/** The client with the most connections gives way: its oldest idle one first, else its oldest busy one. */
 export class Connections {
   readonly #metrics: WebMetrics;
   readonly #maxConnections: number;

@@ -10,10 +10,7 @@ import { createAuthorizer, type AuthorizerOptions, type Authorize } from './secu
 import type { WebConfiguration } from './security/web-configuration-file.ts';
 import type { WebConfigurationSource } from './security/web-configuration.ts';
 
-/**
- * A connection gets the next slice when the last one is on its way: TLS would make a copy of a whole body,
- * which clients share, for each slow client.
- */
+/** Sent one by one: TLS copies what it is given, so slow clients would hold copies of a shared body. */
 const SLICE_BYTES = 256 * 1024;
 
 /** Created once: the default reason is an error with a stack, which takes a fifteenth of a small scrape. */

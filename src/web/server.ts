@@ -13,10 +13,7 @@ import type { WebConfiguration } from './security/web-configuration-file.ts';
 
 type Server = HttpServer | HttpsServer;
 
-/**
- * Makes the parser of Node.js stop at a destroyed socket, as if another protocol followed. Otherwise it
- * would create an object for each of thousands of pipelined requests.
- */
+/** Stops the parser at a destroyed socket: it would create an object for each pipelined request. */
 class StoppableMessage extends IncomingMessage {
   get upgrade(): boolean {
     return this.socket.destroyed || this.method === 'CONNECT';

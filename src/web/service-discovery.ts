@@ -5,10 +5,7 @@ import { OWN_METRICS_PATH } from './scrape.ts';
 /** A host name of 253 characters, a colon and a port, with some to spare: each target repeats it. */
 const MAX_HOST_CHARACTERS = 261;
 
-/**
- * Responds to `/sd` with a target group for the process and one for each service code. Targets have the
- * address of the `Host` header, which is known to reach this exporter.
- */
+/** Targets have the address of the `Host` header, which is known to reach this exporter. */
 export async function handleServiceDiscovery(
   facade: ExporterFacade,
   { headers, scheme = 'http', socketPath }: WebRequest,

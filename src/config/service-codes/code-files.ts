@@ -17,10 +17,7 @@ export interface CodeFile extends CodeList {
   readonly name: string;
 }
 
-/**
- * Reads the codes of the setting, then of the files. A bad file keeps the codes that no other list has now.
- * `problems` are those outside of files, `unmatchedPatterns` paths of the setting that match no file.
- */
+/** The codes of the setting, then of the files. A bad file keeps the codes that no other list has now. */
 export async function readServiceCodes(
   settings: MergedSettings,
   access: Omit<ListContext, 'get' | 'secret'>,

@@ -1,7 +1,4 @@
-/*
- * All loads, stores and allocations. In the debug build, `assert` checks each address, and a guard block
- * follows each allocation; the release build drops both.
- */
+/* All loads, stores and allocations; the debug build checks addresses and guard blocks behind them. */
 
 /** Bytes that may be read beyond the end of a text: one block. */
 export const BLOCK: usize = 16;

@@ -1,7 +1,4 @@
-/*
- * The rules of docs/counters.md for one account and one value. Nothing here knows tasks. Times are monotonic
- * milliseconds, rates are bytes per second.
- */
+/* The rules of docs/counters.md for one account and value. Times are monotonic ms, rates bytes per second. */
 
 /** The base of an account that has never had a valid value: the first one is its base and adds nothing. */
 export const NO_VALUE = -1;

@@ -93,10 +93,7 @@ export class PasswordVerifier {
     this.#compare = compare;
   }
 
-  /**
-   * Rejects with a `QueueFullError` if too many wait, and if the comparison fails. `users` maps names to
-   * hashes; `client` is an address or a network.
-   */
+  /** Rejects with a `QueueFullError` if too many wait. `users` maps names to hashes; `client` a network. */
   async verify(
     { user, password }: Credentials,
     users: ReadonlyMap<string, string>,

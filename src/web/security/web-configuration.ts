@@ -22,10 +22,7 @@ export const DEFAULT_WEB_CONFIGURATION_SOURCE: WebConfigurationSource = {
   check: () => Promise.resolve(),
 };
 
-/**
- * Loads a web configuration file; rejects with a ConfigError. Later, a version that is invalid or needs a
- * restart is logged once and ignored.
- */
+/** Rejects with a ConfigError. Later, a version that is bad or needs a restart is logged once and ignored. */
 export async function openWebConfiguration(
   path: string,
   files: ConfigFileSystem,

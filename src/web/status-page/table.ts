@@ -21,10 +21,7 @@ interface Table<Row> {
   readonly renderNote?: (row: Row) => Markup | undefined;
 }
 
-/**
- * Narrow windows show rows of a `wide` table as blocks, which removes the table semantics in some browsers;
- * the ARIA roles restore them.
- */
+/** Narrow windows show rows of a `wide` table as blocks, without table semantics: ARIA roles restore them. */
 export function renderTable<Row>(table: Table<Row>): Markup {
   const { className, caption, columns, rows, getRowClass = () => '', renderNote = () => undefined } = table;
   const [heading, ...others] = columns;
