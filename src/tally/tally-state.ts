@@ -56,7 +56,7 @@ const taskDetailSchema = z.tuple([
 const expectedCountersSchema = z.object({
   removedMs: time.optional(),
   inputBytes: total.optional(),
-  formats: z.array(z.tuple([z.string(), z.object({ outputBytes: total, connections: count, seenMs: time })])),
+  formats: z.array(z.tuple([z.string(), z.object({ outputBytes: total, connections: total, seenMs: time })])),
 });
 
 const codeSchema = z.object({

@@ -165,9 +165,12 @@ const OUTPUTS: readonly [
   ],
   ['without a task of the name there are no gauges', [list(watched(5)), list()], { flv: 5, m3u8: 0 }, {}],
   [
-    'formats are remembered over restarts',
-    [list(watched(5)), { tasks: [task(2)], restartAfterMs: 1 }],
-    { flv: 5, m3u8: 0 },
+    'formats are remembered over restarts, whatever the connections',
+    [
+      list(watched(5, Number.MAX_SAFE_INTEGER), { ...watched(6, Number.MAX_SAFE_INTEGER), id: 'b' }),
+      { tasks: [task(2)], restartAfterMs: 1 },
+    ],
+    { flv: 11, m3u8: 0 },
     { flv: 0, m3u8: 0 },
   ],
   [
