@@ -25,7 +25,7 @@ const BIT_RATE_PREFIXES: ReadonlyMap<string, number> = new Map([
   ['T', 1e12],
 ]);
 
-/** To milliseconds: units in descending order, each once (`500ms`, `1h30m`, `0`), as in Prometheus. */
+/** Parses durations of Prometheus (`500ms`, `1h30m`, `0`) to ms. Packages such as `ms` accept other texts. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   const match = DURATION.exec(text);

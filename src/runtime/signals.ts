@@ -14,7 +14,7 @@ export function abortOnSignals(signals: SignalSource): AbortSignal {
   return controller.signal;
 }
 
-/** Handles SIGHUP from now on, which kills the process by default. An early one calls the later listener. */
+/** From now on, SIGHUP does not kill the process. One before the listener is set calls it at once then. */
 export function listenForReloadSignal(signals: SignalSource): (listener: () => void) => void {
   let onReload: (() => void) | undefined;
   let isPending = false;

@@ -20,7 +20,7 @@ export interface ExpectedMinima {
   readonly outputs?: number | undefined;
 }
 
-/** `up`: has input or reports none, and is not stalled; `missing`: not live; `unknown`: no recent listing. */
+/** `up`: has input or reports none, not stalled; `missing`: no live task; `unknown`: no recent listing. */
 type ExpectedTaskCondition = 'up' | 'stalled' | 'without_input' | 'missing' | 'unknown';
 
 /** An expected name. If several tasks have it, the best one counts. */

@@ -23,7 +23,7 @@ interface ProxyOptions {
 }
 
 export interface ConnectionOptions {
-  /** To open a connection or a tunnel through a proxy. Ends attempts that no poll waits for any more. */
+  /** To open a connection, and again for a tunnel through it. Ends attempts that no poll waits for. */
   readonly timeoutMs: number;
   readonly maxConnections: number;
   readonly tls: TlsOptions;

@@ -51,7 +51,7 @@ export class RequestHandler {
     this.#responses = new RequestQueue({ maxRunning: MAX_RESPONSES_BEING_CREATED, maxWaiting: maxRequests });
   }
 
-  /** Answers one request of a connection at a time. No client of people pipelines: a second one ends it. */
+  /** Answers one request of a connection at a time. No browser or scraper pipelines: a second one ends it. */
   handleRequest(request: IncomingMessage, response: ServerResponse, socketPath?: string): void {
     const { socket } = request;
     const connection = this.#connections.get(socket);

@@ -13,7 +13,7 @@ import type { WebConfiguration } from './security/web-configuration-file.ts';
 
 type Server = HttpServer | HttpsServer;
 
-/** Stops the parser at a destroyed socket: it would create an object for each pipelined request. */
+/** `upgrade` stops the parser at a destroyed socket: it would create an object for each pipelined request. */
 class StoppableMessage extends IncomingMessage {
   get upgrade(): boolean {
     return this.socket.destroyed || this.method === 'CONNECT';

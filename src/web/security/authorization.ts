@@ -93,7 +93,7 @@ export class PasswordVerifier {
     this.#compare = compare;
   }
 
-  /** Rejects with a `QueueFullError` if too many wait. `users` maps names to hashes; `client` a network. */
+  /** Rejects with a `QueueFullError` if too many wait. `users` are hashes by name, `client` is a network. */
   async verify(
     { user, password }: Credentials,
     users: ReadonlyMap<string, string>,

@@ -77,7 +77,7 @@ function findMissing(status: ServiceCodeStatus): readonly ExpectedTask[] {
   return status.expectedTasks.filter(({ condition }) => condition !== 'up' && condition !== 'unknown');
 }
 
-/** Counts missing names or, if more, how many live tasks with input lack, as `XvsTasksBelowExpected` does. */
+/** Counts missing names or, if more, missing live tasks with input, as `XvsTasksBelowExpected` does. */
 function countMissing(status: ServiceCodeStatus): number {
   const { totals, expectedTaskCount } = status;
   if (!hasCurrentListing(status) || totals === undefined) return 0;
