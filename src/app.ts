@@ -59,7 +59,7 @@ export interface Exporter extends AsyncDisposable {
   apply(configuration: Configuration): Promise<AppliedCodes>;
 }
 
-/** Nothing runs yet. `stateStore` is `undefined` without `state.path`, `accountBudget` that of its tallies. */
+/** Runs nothing. `stateStore` is `undefined` without `state.path`, `accountBudget` that of its tallies. */
 export function createExporter(
   configuration: Configuration,
   dependencies: ExporterDependencies,

@@ -37,7 +37,7 @@ const TLS_VERSIONS = new Map<string, 'TLSv1.2' | 'TLSv1.3'>([
 /** The cost in two digits, then 22 characters of salt and 31 of hash. */
 const BCRYPT_HASH = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const MIN_BCRYPT_COST = 4;
-/** The toolkit accepts up to 31. Cost 16 takes about 6 s, a further one twice as long, and delays the exit. */
+/** The toolkit allows up to 31. Cost 16 takes about 6 s, a further one twice as long, and delays the exit. */
 const MAX_BCRYPT_COST = 16;
 
 /** Accepts an absent value too. As in Go's YAML library, an empty string, `~` and `null` are absent. */
