@@ -131,24 +131,9 @@ const WRONG_FILES: readonly [string, Files, string][] = [
     '/etc/codes/a.json:2:18: expected valid YAML, found the key "secret" a second time',
   ],
   [
-    'an unknown key',
-    { '/etc/codes/a.json': '[\n {"service_code": "A", "intervall": "1s"}]' },
-    '/etc/codes/a.json:2:24 [0].intervall: expected a key of a service code, found an unknown one; did you mean interval?',
-  ],
-  [
     'an invalid value',
     { '/etc/codes/a.yml': '- A\n- { service_code: B, interval: 15 }' },
     '/etc/codes/a.yml:2:32 [1].interval: expected a duration such as 15s, found 15; add a unit',
-  ],
-  [
-    'a missing secret file',
-    { '/etc/codes/a.yml': '- { service_code: A, secret_file: s }' },
-    '/etc/codes/a.yml:1:35 [0].secret_file: expected a readable file with a secret, found "/etc/codes/s", which does not exist',
-  ],
-  [
-    'both secrets',
-    { '/etc/codes/a.json': `[{"service_code":"A","secret":"${SECRET}","secret_file":"s"}]` },
-    '/etc/codes/a.json:1:65 [0].secret_file: expected either a secret or a secret file, found both; the secret is at /etc/codes/a.json:1:31 [0].secret',
   ],
   [
     'a code in two files',
