@@ -16,3 +16,8 @@ export async function waitUntil<T>(
     await delay(intervalMs);
   }
 }
+
+/** Calls `read` until it gives a value. */
+export async function waitForValue<T>(read: () => Promise<T> | T, expected: T): Promise<void> {
+  await waitUntil(read, (found) => found === expected);
+}

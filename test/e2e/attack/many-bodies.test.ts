@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue } from '../../support/wait-until.ts';
 import { ATTACKER_ADDRESS, AttackedExporter, ROUNDS, SHIPPED } from './attacked-exporter.ts';
 import { buildTasksListing, HostileService } from './hostile-service.ts';
 
@@ -47,10 +47,7 @@ test(
       },
       SHIPPED.nodeFlags,
     );
-    await waitUntil(
-      async () => (await exporter.get({ path: '/-/ready' })).status,
-      (status) => status === 200,
-    );
+    await waitForValue(async () => (await exporter.get({ path: '/-/ready' })).status, 200);
     const stopped = new AbortController();
     const attacks = Array.from({ length: CONNECTIONS }, (_, index) =>
       scrapeDistinct(exporter, index, stopped.signal),

@@ -6,7 +6,7 @@ import { request as requestTls } from 'node:https';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createListingBody } from '../../bench/listing-body.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue } from '../../support/wait-until.ts';
 import { certificateFolder, SERVER_CERTIFICATE } from '../../unit/web/secured-server.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
 import { HostileService } from './hostile-service.ts';
@@ -51,10 +51,7 @@ for (const scheme of ['http', 'https'] as const) {
       const [response]: unknown[] = await once(sent.end(), 'response');
       return response as IncomingMessage;
     };
-    await waitUntil(
-      async () => (await get('/-/ready')).resume().statusCode,
-      (status) => status === 200,
-    );
+    await waitForValue(async () => (await get('/-/ready')).resume().statusCode, 200);
     for (const encoding of ['identity', 'gzip', 'identity', 'gzip'])
       await readLength(await get('/metrics', encoding));
     const { rssMiB } = exporter;

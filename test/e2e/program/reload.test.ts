@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { startProgram, type Program } from '../../support/program.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue } from '../../support/wait-until.ts';
 import { RunningExporter } from './running-exporter.ts';
 
 const CODES = ['STAYS:secret-of-one', 'GOES:secret-of-two', 'COMES:secret-of-three'];
@@ -39,10 +39,7 @@ test('service codes are added, changed and removed at run time, and an unchanged
   await using program = startProgram([...flags, '--web.enable-lifecycle']);
   const exporter = await RunningExporter.attach(program);
   await exporter.waitUntilUp('STAYS');
-  await waitUntil(
-    () => exporter.sumFamily('xvs_ret', 'GOES'),
-    (ret) => ret === 1005,
-  );
+  await waitForValue(() => exporter.sumFamily('xvs_ret', 'GOES'), 1005);
   const started = await exporter.sumFamily('xvs_exporter_polls_total', 'STAYS');
 
   // Rotate a secret and reload by signal.

@@ -1,6 +1,6 @@
 import { parseExposition } from '../../support/exposition-parser.ts';
 import type { Program } from '../../support/program.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue } from '../../support/wait-until.ts';
 
 /** A running exporter, accessed by HTTP and its log. */
 export class RunningExporter {
@@ -59,9 +59,6 @@ export class RunningExporter {
   }
 
   async waitUntilUp(serviceCode: string): Promise<void> {
-    await waitUntil(
-      () => this.sumFamily('xvs_up', serviceCode),
-      (up) => up === 1,
-    );
+    await waitForValue(() => this.sumFamily('xvs_up', serviceCode), 1);
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { selectShard } from '../../../src/sharding/shard.ts';
 import { PausableService } from '../../support/pausable-service.ts';
 import { startProgram } from '../../support/program.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue } from '../../support/wait-until.ts';
 import { RunningExporter } from './running-exporter.ts';
 
 const createSettings = (url: string, codes: readonly string[]): Record<string, string> => ({
@@ -27,10 +27,7 @@ test('a shard names the shard that polls a requested code of another shard', asy
   const other = codes.find((code) => selectShard(code, 2) === 1) ?? '';
   const own = codes.find((code) => selectShard(code, 2) === 0) ?? '';
   const exporter = await RunningExporter.attach(program);
-  await waitUntil(
-    () => exporter.fetchStatus('/-/ready'),
-    (status) => status === 200,
-  );
+  await waitForValue(() => exporter.fetchStatus('/-/ready'), 200);
   const answers: readonly (readonly [path: string, status: number, text: RegExp])[] = [
     [`/metrics?service_code=${own}`, 200, /^xvs_up\{/m],
     [`/metrics?service_code=${other}`, 404, /^Shard 1 polls this service code; this is shard 0 of 2\.\n$/],

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { PausableService } from '../../support/pausable-service.ts';
 import { startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue } from '../../support/wait-until.ts';
 
 function startExporter(
   url: string,
@@ -45,10 +45,7 @@ for (const name of ['SIGTERM', 'SIGINT'] as const) {
     const port = await exporter.waitForPort();
     await exporter.waitForOutput(/Poll succeeded/);
     service.isPaused = true;
-    await waitUntil(
-      () => service.pendingCount,
-      (pending) => pending === 1,
-    );
+    await waitForValue(() => service.pendingCount, 1);
     const { socket, received } = await startScrape(port);
     await waitUntilRead(port);
     exporter.signal(name);
@@ -153,10 +150,7 @@ test('a command without log reports an unexpected error in plain text', async ()
     XVS_SECRET: 'abc',
     ...createPreload("throw new Error('injected')"),
   });
-  await waitUntil(
-    () => service.pendingCount,
-    (pending) => pending === 1,
-  );
+  await waitForValue(() => service.pendingCount, 1);
   program.signal('SIGUSR2');
   assert.equal(await program.exitCode, 1);
   assert.match(program.stderr, /^xvs-exporter: Error: injected\n +at /);

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
 import { hasChromium, type PageOptions } from '../../support/chromium.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue, waitUntil } from '../../support/wait-until.ts';
 import {
   createBreakdown,
   createDownStatus,
@@ -64,10 +64,7 @@ test('screen readers announce a change of condition, but not the passing of time
     assert.equal(await page.evaluate('changes'), 0);
     server.rows = [createStatus('UP-1')];
     await page.clock.runFor(REFRESH_MS);
-    await waitUntil(
-      () => status.innerText(),
-      (text) => text === '1 up',
-    );
+    await waitForValue(() => status.innerText(), '1 up');
   });
 });
 
@@ -81,10 +78,7 @@ test('a hidden or paused page sends no requests', async (t) => {
     await page.clock.runFor(10 * REFRESH_MS);
     assert.equal(server.requestedUrls.length, before);
     await page.evaluate(hide(false));
-    await waitUntil(
-      () => server.requestedUrls.length,
-      (count) => count === before + 1,
-    );
+    await waitForValue(() => server.requestedUrls.length, before + 1);
     await page.getByRole('button', { name: 'Pause refreshing' }).click();
     const paused = server.requestedUrls.length;
     await page.clock.runFor(10 * REFRESH_MS);

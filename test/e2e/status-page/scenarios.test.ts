@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue } from '../../support/wait-until.ts';
 import {
   createDownStatus,
   createFailure,
@@ -413,9 +413,6 @@ test('the foot says how the process runs, and when configuration, state or accou
     await foot.getByText('Reload failed 5 s ago; see the log.').waitFor();
     await foot.getByText('The state is not written since 02:53 (11 min); see the log.').waitFor();
     await foot.getByText('93 % of the accounts are in use; beyond them, bytes').waitFor();
-    await waitUntil(
-      () => foot.getByText('Configuration loaded').count(),
-      (count) => count === 1,
-    );
+    await waitForValue(() => foot.getByText('Configuration loaded').count(), 1);
   });
 });

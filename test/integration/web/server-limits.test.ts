@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { respond } from '../../../src/web/http-messages.ts';
 import { readFixture } from '../../support/fixtures.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue } from '../../support/wait-until.ts';
 import { readResponse, SERVER_CERTIFICATE, startSecuredServer } from '../../unit/web/secured-server.ts';
 
 const HOST = '127.0.0.1';
@@ -46,10 +46,7 @@ async function startSending(t: TestContext, createBody: () => Buffer | string) {
   const stall = async (socket: Socket): Promise<void> => {
     const expected = sent.count + 1;
     socket.pause().write(REQUEST);
-    await waitUntil(
-      () => sent.count,
-      (count) => count === expected,
-    );
+    await waitForValue(() => sent.count, expected);
   };
   return { ...secured, stall };
 }

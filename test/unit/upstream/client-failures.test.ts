@@ -164,9 +164,7 @@ describe('the caller', () => {
   });
 
   it('has no listeners left on a signal that outlives its requests', async (t) => {
-    const url = await serveHttp(t, (_request, response) => {
-      response.end('{}');
-    });
+    const url = await serveHttp(t, (_request, response) => response.end('{}'));
     const controller = new AbortController();
     const client = openClient(t);
     for (let round = 0; round < 20; round += 1) {

@@ -119,9 +119,7 @@ describe('a body', () => {
   });
 
   it('of exactly the limit is accepted', async (t) => {
-    const url = await serveHttp(t, (_request, response) => {
-      response.end(Buffer.alloc(1000));
-    });
+    const url = await serveHttp(t, (_request, response) => response.end(Buffer.alloc(1000)));
     const { body } = await collectListing(openClient(t, { maxResponseBytes: 1000 }), targetAt(url));
     assert.equal(body.length, 1000);
   });

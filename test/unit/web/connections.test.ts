@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, Socket } from 'node:net';
 import { test } from 'node:test';
 import { Connections, toClientKey } from '../../../src/web/connections.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue } from '../../support/wait-until.ts';
 import { HASH, RecordedWebMetrics, startSecuredServer } from './secured-server.ts';
 
 /** Adds connections such as `a1`, whose first character is the client; `!` marks busy ones. Returns those that gave way. */
@@ -65,11 +65,7 @@ test('a rejected request closes its connection', async (t) => {
 
 test('the number of open connections is counted', async (t) => {
   const { port, metrics } = await startSecuredServer(t, '');
-  const waitForCount = (expected: number) =>
-    waitUntil(
-      () => metrics.connections,
-      (count) => count === expected,
-    );
+  const waitForCount = (expected: number) => waitForValue(() => metrics.connections, expected);
   const sockets = [1, 2].map(() => connect({ host: '127.0.0.1', port }));
   await waitForCount(2);
   for (const socket of sockets) socket.destroy();

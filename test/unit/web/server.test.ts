@@ -9,7 +9,7 @@ import { respondText } from '../../../src/web/http-messages.ts';
 import type { WebServerOptions } from '../../../src/web/server.ts';
 import { deferred } from '../../support/deferred.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitForValue } from '../../support/wait-until.ts';
 import {
   HASH,
   readResponse,
@@ -191,10 +191,7 @@ test('of one client, four responses are created at a time, two requests wait, an
   assert.deepEqual([created.length, metrics.rejected], [4, ['max_requests']]);
   assert.equal((await send(port, '/-/healthy')).status, 200);
   for (const resolve of created.splice(0)) resolve();
-  await waitUntil(
-    () => created.length,
-    (count) => count === 2,
-  );
+  await waitForValue(() => created.length, 2);
   for (const resolve of created) resolve();
   const statuses = (await Promise.all(requests)).map(({ status }) => status);
   assert.equal(statuses.filter((status) => status === 200).length, 6);

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { connect as connectTls } from 'node:tls';
 import { test } from 'node:test';
 import { readFixture } from '../../../support/fixtures.ts';
-import { waitUntil } from '../../../support/wait-until.ts';
+import { waitForValue } from '../../../support/wait-until.ts';
 import {
   readResponse,
   requestOverHttps,
@@ -223,16 +223,10 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
 test('a reset during the handshake leaves nothing behind', async (t) => {
   const { port, clock } = await startSecuredServer(t, TLS);
   const socket = connect({ host: HOST, port }).on('error', () => undefined);
-  await waitUntil(
-    () => clock.sleeperCount,
-    (sleepers) => sleepers === 1,
-  );
+  await waitForValue(() => clock.sleeperCount, 1);
   socket.write(Buffer.from([22, 3, 1, 2, 0]));
   socket.resetAndDestroy();
-  await waitUntil(
-    () => clock.sleeperCount,
-    (sleepers) => sleepers === 0,
-  );
+  await waitForValue(() => clock.sleeperCount, 0);
 });
 
 test('a connection without a finished handshake is closed after ten seconds', async (t) => {
@@ -240,10 +234,7 @@ test('a connection without a finished handshake is closed after ten seconds', as
   const silent = connect({ host: HOST, port });
   const stuck = connect({ host: HOST, port });
   stuck.write(Buffer.from([22, 3, 1, 2, 0]));
-  await waitUntil(
-    () => clock.sleeperCount,
-    (sleepers) => sleepers === 2,
-  );
+  await waitForValue(() => clock.sleeperCount, 2);
   const closed = [once(silent, 'close'), once(stuck, 'close')];
   clock.advance(10_000);
   await Promise.all(closed);
@@ -266,10 +257,7 @@ test('closing ends unfinished handshakes', async (t) => {
   const { server, port, clock } = await startSecuredServer(t, TLS);
   const silent = connect({ host: HOST, port });
   const closed = once(silent, 'close');
-  await waitUntil(
-    () => clock.sleeperCount,
-    (sleepers) => sleepers === 1,
-  );
+  await waitForValue(() => clock.sleeperCount, 1);
   await server[Symbol.asyncDispose]();
   await closed;
 });

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/web/security/web-configuration.ts';
 import { catchConfigErrorMessage, NO_FILES } from '../../../support/configuration.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { waitUntil } from '../../../support/wait-until.ts';
+import { waitForValue, waitUntil } from '../../../support/wait-until.ts';
 import { HASH } from './web-configuration-cases.ts';
 
 const PATH = '/etc/web.yml';
@@ -86,10 +86,7 @@ test('the files are checked once per second', async () => {
   clock.advance(999);
   assert.equal(checks(), 1);
   for (const expected of [2, 3]) {
-    await waitUntil(
-      () => clock.sleeperCount,
-      (sleepers) => sleepers === 1,
-    );
+    await waitForValue(() => clock.sleeperCount, 1);
     clock.advance(expected === 2 ? 1 : 1000);
     await waitUntil(checks, (count) => count === expected);
   }
