@@ -6,6 +6,14 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The path of the program that `npm run build` writes. */
 export const PROGRAM_PATH = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
+/** The exporter polls a service that nobody runs, and listens on a free port. */
+export const SETTINGS = {
+  XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
+  XVS_SERVICE_CODES: 'TESTING',
+  XVS_SECRET: 'abc',
+  XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+};
+
 /** Longer than any program takes to write that does not hang. */
 const OUTPUT_TIMEOUT_MS = 300_000;
 

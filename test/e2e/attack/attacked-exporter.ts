@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { Program, PROGRAM_PATH } from '../../support/program.ts';
+import { Program, PROGRAM_PATH, SETTINGS } from '../../support/program.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
 
 /** Number of repetitions of an attack: one in `npm test`, more in `npm run attack`. */
@@ -58,10 +58,7 @@ export class AttackedExporter implements AsyncDisposable {
     nodeFlags: readonly string[] = [],
   ): Promise<AttackedExporter> {
     const program = new Program(process.execPath, [...nodeFlags, PROGRAM_PATH], {
-      XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
-      XVS_SERVICE_CODES: 'A',
-      XVS_SECRET: 'abc',
-      XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+      ...SETTINGS,
       ...environment,
     });
     return new AttackedExporter(program, await program.waitForPort());

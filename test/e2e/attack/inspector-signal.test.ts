@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startProgram } from '../../support/program.ts';
+import { SETTINGS, startProgram } from '../../support/program.ts';
 
 test('SIGUSR1 does not open the inspector', { timeout: 600_000 }, async () => {
-  await using exporter = startProgram(['--web.listen-address=127.0.0.1:0'], {
-    XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
-    XVS_SERVICE_CODES: 'A',
-    XVS_SECRET: 'abc',
-  });
+  await using exporter = startProgram([], SETTINGS);
   await exporter.waitForOutput(/"msg":"Listening"/);
   exporter.signal('SIGUSR1');
   exporter.signal('SIGHUP');

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync, truncateSync } from 'node:fs';
 import { test } from 'node:test';
-import { Program, PROGRAM_PATH } from '../../support/program.ts';
+import { Program, PROGRAM_PATH, SETTINGS } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 
-const ENVIRONMENT = {
-  XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
-  XVS_SERVICE_CODES: 'A',
-  XVS_SECRET: 'abc',
-  XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
-};
 const EXPORTER = `exec "${process.execPath}" "${PROGRAM_PATH}"`;
 const LISTENING = /"port":(\d+),"msg":"Listening"/;
 
 function startInShell(script: string): Program {
-  return new Program('bash', ['-c', script], ENVIRONMENT);
+  return new Program('bash', ['-c', script], SETTINGS);
 }
 
 /** Makes the exporter log until lines are dropped, while it serves metrics. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
-import { startProgram, type Program } from '../../support/program.ts';
+import { SETTINGS, startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { serveHttp } from '../../unit/upstream/servers.ts';
@@ -12,10 +12,9 @@ const CODES = ['A', 'B'];
 
 function start(serviceUrl: string, statePath: string, pollInterval: string): Program {
   return startProgram([], {
+    ...SETTINGS,
     XVS_UPSTREAM_BASE_URL: serviceUrl,
     XVS_SERVICE_CODES: CODES.join(','),
-    XVS_SECRET: 'abc',
-    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
     XVS_POLL_INTERVAL: pollInterval,
     XVS_STATE_PATH: statePath,
   });

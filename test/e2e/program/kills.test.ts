@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { startProgram } from '../../support/program.ts';
+import { SETTINGS, startProgram } from '../../support/program.ts';
 import { Random } from '../../support/random.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -143,10 +143,9 @@ async function killOften(t: TestContext, seed: number): Promise<void> {
   });
   using folder = new TemporaryFolder();
   const settings = {
+    ...SETTINGS,
     XVS_UPSTREAM_BASE_URL: serviceUrl,
     XVS_SERVICE_CODES: CODES.join(','),
-    XVS_SECRET: 'abc',
-    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
     XVS_POLL_INTERVAL: '1s',
     XVS_STATE_PATH: folder.at('state'),
   };

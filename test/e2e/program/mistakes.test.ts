@@ -2,16 +2,9 @@ import assert from 'node:assert/strict';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { assertGolden, fixturePath } from '../../support/fixtures.ts';
-import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
+import { Program, PROGRAM_PATH, SETTINGS, startProgram } from '../../support/program.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-
-const SETTINGS = {
-  XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
-  XVS_SERVICE_CODES: 'TESTING',
-  XVS_SECRET: 'abc',
-  XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
-};
 
 /** Messages that contain it are leaks. */
 const SECRET = 'hunter2-8675309';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { readFixture } from '../../support/fixtures.ts';
-import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
+import { Program, PROGRAM_PATH, SETTINGS, startProgram } from '../../support/program.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -11,10 +11,9 @@ const manifest: unknown = JSON.parse(readFixture('../../package.json').toString(
 
 /** The settings of an exporter that polls a simulator. */
 const createSettings = (simulatorUrl: string, secret = 'abc'): Record<string, string> => ({
+  ...SETTINGS,
   XVS_UPSTREAM_BASE_URL: simulatorUrl,
-  XVS_SERVICE_CODES: 'TESTING',
   XVS_SECRET: secret,
-  XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
 });
 
 const startSimulator = (...args: string[]): Program =>

@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { selectShard } from '../../../src/sharding/shard.ts';
 import { PausableService } from '../../support/pausable-service.ts';
-import { startProgram } from '../../support/program.ts';
+import { SETTINGS, startProgram } from '../../support/program.ts';
 import { waitForValue } from '../../support/wait-until.ts';
 import { RunningExporter } from './running-exporter.ts';
 
 const createSettings = (url: string, codes: readonly string[]): Record<string, string> => ({
+  ...SETTINGS,
   XVS_UPSTREAM_BASE_URL: url,
   XVS_SERVICE_CODES: codes.join(','),
-  XVS_SECRET: 'abc',
   XVS_POLL_INTERVAL: '1s',
-  XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
 });
 
 const createShardArgs = (index: number, count: number): string[] => [

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { PausableService } from '../../support/pausable-service.ts';
-import { startProgram, type Program } from '../../support/program.ts';
+import { SETTINGS, startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitForValue } from '../../support/wait-until.ts';
 
@@ -12,12 +12,7 @@ function startExporter(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Program {
-  return startProgram(['--web.listen-address=127.0.0.1:0', '--poll.interval=1s', ...args], {
-    XVS_UPSTREAM_BASE_URL: url,
-    XVS_SERVICE_CODES: 'TESTING',
-    XVS_SECRET: 'abc',
-    ...env,
-  });
+  return startProgram(['--poll.interval=1s', ...args], { ...SETTINGS, XVS_UPSTREAM_BASE_URL: url, ...env });
 }
 
 /** Opens a connection and sends an incomplete scrape request; `received` returns the response so far. */
@@ -145,9 +140,8 @@ test('a command without log reports an unexpected error in plain text', async ()
   await using service = await PausableService.start();
   service.isPaused = true;
   await using program = startProgram(['once'], {
+    ...SETTINGS,
     XVS_UPSTREAM_BASE_URL: service.url,
-    XVS_SERVICE_CODES: 'TESTING',
-    XVS_SECRET: 'abc',
     ...createPreload("throw new Error('injected')"),
   });
   await waitForValue(() => service.pendingCount, 1);

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { test } from 'node:test';
-import { Program, PROGRAM_PATH } from '../../support/program.ts';
+import { Program, PROGRAM_PATH, SETTINGS } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
-const SETTINGS = {
-  XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
-  XVS_SERVICE_CODES: 'TESTING',
-  XVS_SECRET: 'abc',
-};
 const COMMANDS = ['--help', '--config.check', 'once', 'once --explain', 'healthcheck --help'];
 
 function startInShell(script: string, command: string): Program {

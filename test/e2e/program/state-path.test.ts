@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { PausableService } from '../../support/pausable-service.ts';
-import { startProgram, type Program } from '../../support/program.ts';
+import { SETTINGS, startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { RunningExporter } from './running-exporter.ts';
 
 function startWithState(serviceUrl: string, statePath: string): Program {
   return startProgram([], {
+    ...SETTINGS,
     XVS_UPSTREAM_BASE_URL: serviceUrl,
-    XVS_SERVICE_CODES: 'TESTING',
-    XVS_SECRET: 'abc',
-    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
     XVS_POLL_INTERVAL: '1s',
     XVS_STATE_PATH: statePath,
   });

@@ -8,7 +8,7 @@ import {
   readCommittedDashboards,
 } from '../../support/grafana.ts';
 import { isInstalled, NEWEST_PROMETHEUS } from '../../support/installed-programs.ts';
-import { startProgram } from '../../support/program.ts';
+import { SETTINGS, startProgram } from '../../support/program.ts';
 import { Prometheus } from '../../support/prometheus.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
 
@@ -27,10 +27,9 @@ const NATIVE = 'native histograms';
 test('the newest Prometheus gets the same series by all protocols', { timeout: 300_000 }, async (t) => {
   if (!isInstalled(t, NEWEST_PROMETHEUS)) return;
   await using service = startSimulatorProgram('--service-code=TESTING:abc', '--users=20', '--tasks=12');
-  await using exporter = startProgram(['--poll.interval=1s', '--web.listen-address=127.0.0.1:0'], {
+  await using exporter = startProgram(['--poll.interval=1s'], {
+    ...SETTINGS,
     XVS_UPSTREAM_BASE_URL: await service.waitForUrl(),
-    XVS_SERVICE_CODES: 'TESTING',
-    XVS_SECRET: 'abc',
   });
   const address = `127.0.0.1:${await exporter.waitForPort()}`;
   await exporter.waitForOutput(/Poll succeeded/);

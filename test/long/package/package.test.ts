@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { Program } from '../../support/program.ts';
+import { Program, SETTINGS } from '../../support/program.ts';
 import { listRepositoryFolder, repositoryPath, readRepositoryFile } from '../../support/repository.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
 import { runNpm, getOuterEnvironment, pack, type PackedPackage } from './packed-package.ts';
@@ -88,11 +88,7 @@ describe('the package', () => {
   it('polls a service', async () => {
     await using service = startSimulatorProgram('--users=20');
     const url = await service.waitForUrl();
-    await using program = npx(['once'], {
-      XVS_UPSTREAM_BASE_URL: url,
-      XVS_SERVICE_CODES: 'TESTING',
-      XVS_SECRET: 'abc',
-    });
+    await using program = npx(['once'], { ...SETTINGS, XVS_UPSTREAM_BASE_URL: url });
     assert.equal(await program.exitCode, 0, program.stderr);
     const { families } = parseExposition(program.stdout, 'text');
     assert.equal(families.get('xvs_up')?.samples[0]?.value, 1);
@@ -102,10 +98,7 @@ describe('the package', () => {
     // Not with npx, which does not pass SIGTERM on.
     const main = join(folder, 'node_modules/xvs-exporter/dist/main.js');
     await using program = new Program(process.execPath, [main], {
-      XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
-      XVS_SERVICE_CODES: 'TESTING',
-      XVS_SECRET: 'abc',
-      XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+      ...SETTINGS,
       XVS_STATE_PATH: join(folder, 'state'),
     });
     await program.waitForOutput(/State restored/);
