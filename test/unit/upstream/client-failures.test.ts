@@ -9,6 +9,7 @@ import { collectListing, assertFailsWith, openClient, targetAt } from './collect
 import { waitForClose, listen, serveHttp, serveRaw } from './servers.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+const BEGUN = `${HEAD}content-length: 10\r\n\r\n{`;
 const WHOLE = `${HEAD}content-length: 10\r\n\r\n{"ret": 0}`;
 
 const CONNECTIONS = 8;
@@ -111,7 +112,8 @@ describe('the caller', () => {
 
   for (const [name, answer] of [
     ['before the headers', (): void => undefined],
-    ['within the body', (socket: Socket) => socket.write(`${HEAD}content-length: 10\r\n\r\n{`)],
+    ['within the body', (socket: Socket) => socket.write(BEGUN)],
+    ['from its consumer', (socket: Socket) => socket.write(BEGUN)],
     [
       'within the body of a failure',
       (socket: Socket) => socket.write('HTTP/1.1 500 X\r\ncontent-length: 10\r\n\r\n{'),
@@ -124,28 +126,17 @@ describe('the caller', () => {
         arrived.resolve(socket);
       });
       const controller = new AbortController();
-      const request = openClient(t).requestListing(targetAt(url), () => undefined, controller.signal);
-      const socket = await arrived.promise;
       const reason = new Error('aborted by the caller');
-      controller.abort(reason);
+      const abort = (): void => controller.abort(reason);
+      const consume = name === 'from its consumer' ? abort : (): void => undefined;
+      const request = openClient(t).requestListing(targetAt(url), consume, controller.signal);
+      const socket = await arrived.promise;
+      if (consume !== abort) abort();
       await assert.rejects(request, (error) => error === reason);
       await waitForClose(socket);
       assert.equal(getEventListeners(controller.signal, 'abort').length, 0);
     });
   }
-
-  it('can abort a request from its consumer', async (t) => {
-    const url = await serveHttp(t, (_request, response) => {
-      response.write('{');
-    });
-    const controller = new AbortController();
-    const reason = new Error('aborted by the caller');
-    const consume = (): void => {
-      controller.abort(reason);
-    };
-    const request = openClient(t).requestListing(targetAt(url), consume, controller.signal);
-    await assert.rejects(request, (error) => error === reason);
-  });
 
   it('does not cause a connection if its signal has aborted before', async (t) => {
     let connections = 0;
