@@ -95,29 +95,19 @@ test(
   },
 );
 
-test('healthcheck succeeds with TLS and passwords if probes are open, and fails otherwise', async (t) => {
-  const { path } = writeWebConfiguration(t, TLS + USERS);
-  for (const [flag, code, message] of [
-    ['--web.open-probes', 0, /^$/],
-    ['--log.level=info', 1, /^healthcheck: /],
-  ] as const) {
-    const { program, port } = await startSecured(path, flag);
+for (const [name, yml, flags, code, message] of [
+  ['succeeds with TLS and passwords if probes are open', TLS + USERS, ['--web.open-probes'], 0, /^$/],
+  ['fails with TLS otherwise', TLS + USERS, [], 1, /^healthcheck: /],
+  ['names the setting that opens probes', USERS, [], 1, /found 401; set web\.open_probes to allow probes\n$/],
+] as const)
+  test(`healthcheck ${name}`, async (t) => {
+    const { program, port } = await startSecured(writeWebConfiguration(t, yml).path, ...flags);
     await using exporter = program;
     await using health = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
     assert.equal(await health.exitCode, code);
     assert.match(health.stderr, message);
     assert.equal(exporter.stdout, '');
-  }
-});
-
-test('healthcheck names the setting that opens probes', async (t) => {
-  const { path } = writeWebConfiguration(t, USERS);
-  const { program, port } = await startSecured(path);
-  await using _exporter = program;
-  await using health = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
-  assert.equal(await health.exitCode, 1);
-  assert.match(health.stderr, /found 401; set web\.open_probes to allow probes\n$/);
-});
+  });
 
 test('an invalid web configuration prevents the start and fails --config.check', async (t) => {
   const { path } = writeWebConfiguration(t, 'basic_auth_users: { prometheus: hunter2 }');

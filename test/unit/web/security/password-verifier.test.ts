@@ -30,12 +30,6 @@ test('bcrypt hashes of every prefix are compared', async () => {
   }
 });
 
-test('a valid password is compared once', async () => {
-  const { verify, comparisons } = createVerifier();
-  for (let scrape = 0; scrape < 100; scrape += 1) assert.equal(await verify('right'), true);
-  assert.equal(comparisons.length, 1);
-});
-
 test('concurrent scrapes share one comparison', async () => {
   const { verify, comparisons } = createVerifier();
   const results = await Promise.all(Array.from({ length: 40 }, () => verify('right')));
