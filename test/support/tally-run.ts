@@ -1,4 +1,3 @@
-import type { Listing } from '../../src/listing/listing.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
 import type { HistogramSample } from '../../src/metrics/catalogue/family.ts';
 import {
@@ -83,14 +82,16 @@ export class TallyRun {
 
   /** Commits a listing; `afterMs` is the time since the one before. */
   commitListing(records: Records, afterMs: number = STEP_MS): Snapshot {
-    const listing = this.fill(records);
+    const listing = new RecordListing();
+    for (const user of records.users ?? []) listing.addUser(user);
+    for (const task of records.tasks ?? []) listing.addTask(task);
     this.#elapsedMs += this.#listingCount === 0 ? 0 : afterMs;
     this.#listingCount += 1;
     const at = {
       wallMs: START_MS + this.#elapsedMs,
       monotonicMs: this.#monotonicStartMs + this.#elapsedMs,
     };
-    const { snapshot, records: written } = this.tally.commit(listing, at);
+    const { snapshot, records: written } = this.tally.commit(listing.listing, at);
     for (const [key, value] of written.listChanges())
       if (value === undefined) this.#records.delete(key);
       else this.#records.set(key, value);
@@ -106,13 +107,6 @@ export class TallyRun {
   /** Lets time pass without a listing. */
   wait(elapsedMs: number): void {
     if (this.#listingCount > 0) this.#elapsedMs += elapsedMs;
-  }
-
-  private fill({ users = [], tasks = [] }: Records): Listing {
-    const records = new RecordListing();
-    for (const user of users) records.addUser(user);
-    for (const task of tasks) records.addTask(task);
-    return records.listing;
   }
 }
 
