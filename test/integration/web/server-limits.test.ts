@@ -9,7 +9,12 @@ import { connect as connectTls } from 'node:tls';
 import { respond } from '../../../src/web/http-messages.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { waitForValue } from '../../support/wait-until.ts';
-import { readResponse, SERVER_CERTIFICATE, startSecuredServer } from '../../unit/web/secured-server.ts';
+import {
+  readResponse,
+  requestOverHttp,
+  SERVER_CERTIFICATE,
+  startSecuredServer,
+} from '../../unit/web/secured-server.ts';
 
 const HOST = '127.0.0.1';
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x');
@@ -20,8 +25,6 @@ const REQUESTS_OF_CLIENT = 2000;
 const CA = readFixture('tls/ca.pem');
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-
-const requestOnce = (port: number) => readResponse(request({ host: HOST, port, agent: false }).end());
 
 async function openConnection(port: number): Promise<Socket> {
   const socket = connect({ host: HOST, port }).on('error', () => undefined);
@@ -56,11 +59,11 @@ test('a client that does not read its response is disconnected after a minute', 
   const slow = await openConnection(port);
   await stall(slow);
   clock.advance(59_999);
-  assert.equal((await requestOnce(port)).status, 200);
+  assert.equal((await requestOverHttp(port)).status, 200);
   assert.deepEqual(metrics.closed, []);
   clock.advance(1);
   const closed = once(slow, 'close');
-  assert.equal((await requestOnce(port)).status, 200);
+  assert.equal((await requestOverHttp(port)).status, 200);
   slow.resume();
   await closed;
   assert.ok(slow.bytesRead < LARGE.length);

@@ -1,5 +1,6 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
+import { request, type RequestOptions as HttpRequestOptions } from 'node:http';
+import { request as requestTls } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -124,6 +125,15 @@ export interface ReceivedResponse {
   readonly body: string;
 }
 
+/** Sends an HTTP request on a connection of its own. */
+export async function requestOverHttp(
+  port: number,
+  path = '/',
+  options: HttpRequestOptions = {},
+): Promise<ReceivedResponse> {
+  return await readResponse(request({ host: HOST, port, path, agent: false, ...options }).end());
+}
+
 /** Sends an HTTPS request that trusts the test CA only. */
 export async function requestOverHttps(
   port: number,
@@ -131,7 +141,7 @@ export async function requestOverHttps(
   options: RequestOptions = {},
 ): Promise<ReceivedResponse> {
   const ca = readFixture('tls/ca.pem');
-  const outgoing = request({ host: HOST, port, path, ca, agent: false, ...options }).end();
+  const outgoing = requestTls({ host: HOST, port, path, ca, agent: false, ...options }).end();
   return await readResponse(outgoing);
 }
 

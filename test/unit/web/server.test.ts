@@ -13,23 +13,15 @@ import { waitForValue } from '../../support/wait-until.ts';
 import {
   HASH,
   readResponse,
+  requestOverHttp,
   SERVER_CERTIFICATE,
   startSecuredServer,
-  type ReceivedResponse,
 } from './secured-server.ts';
 
 const HOST = '127.0.0.1';
 
 const start = (t: TestContext, overrides: Partial<WebServerOptions> = {}) =>
   startSecuredServer(t, '', { handle: () => Promise.resolve(respondText(200, 'hello')), ...overrides });
-
-async function send(
-  port: number,
-  path = '/',
-  options: { method?: string; agent?: Agent } = {},
-): Promise<ReceivedResponse> {
-  return await readResponse(request({ host: HOST, port, path, agent: false, ...options }).end());
-}
 
 /** A handler that blocks `/slow` until `open` is called. */
 function createGate() {
@@ -46,7 +38,7 @@ function createGate() {
 test('it listens on several addresses and sends the responses of the handler', async (t) => {
   const { server } = await start(t, { addresses: [0, 0].map((port) => ({ host: HOST, port })) });
   for (const { port = 0 } of server.addresses) {
-    const { status, headers, body } = await send(port);
+    const { status, headers, body } = await requestOverHttp(port);
     assert.deepEqual([status, headers['cache-control'], body], [200, 'no-store', 'hello\n']);
   }
 });
@@ -55,7 +47,7 @@ test('a response that has been sent says so', async (t) => {
   const sent = deferred();
   const handle = () => Promise.resolve({ ...respondText(200, 'hello'), onSent: sent.resolve });
   const { port } = await start(t, { handle });
-  await send(port);
+  await requestOverHttp(port);
   await sent.promise;
 });
 
@@ -170,8 +162,7 @@ for (const expectation of ['x', '100-continue']) {
   test(`a request with Expect: ${expectation} is authorized and answered like any other`, async (t) => {
     const { port } = await startSecuredServer(t, `basic_auth_users: { prometheus: ${HASH} }`);
     const headers = { expect: expectation };
-    const outgoing = request({ host: HOST, port, headers, agent: false }).end();
-    assert.equal((await readResponse(outgoing)).status, 401);
+    assert.equal((await requestOverHttp(port, '/', { headers })).status, 401);
   });
 }
 
@@ -182,14 +173,14 @@ test('of one client, four responses are created at a time, two requests wait, an
     return respondText(200, url);
   };
   const { port, metrics } = await start(t, { handle });
-  const requests = Array.from({ length: 7 }, (_, index) => send(port, `/${index}`));
+  const requests = Array.from({ length: 7 }, (_, index) => requestOverHttp(port, `/${index}`));
   const rejected = await Promise.race(requests);
   assert.deepEqual(
     [rejected.status, rejected.headers['retry-after'], rejected.body],
     [503, '1', 'Too many concurrent requests.\n'],
   );
   assert.deepEqual([created.length, metrics.rejected], [4, ['max_requests']]);
-  assert.equal((await send(port, '/-/healthy')).status, 200);
+  assert.equal((await requestOverHttp(port, '/-/healthy')).status, 200);
   for (const resolve of created.splice(0)) resolve();
   await waitForValue(() => created.length, 2);
   for (const resolve of created) resolve();
@@ -200,14 +191,14 @@ test('of one client, four responses are created at a time, two requests wait, an
 test('a request to upgrade the protocol is an ordinary request', async (t) => {
   const { port } = await start(t);
   const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': '' };
-  const { status } = await readResponse(request({ host: HOST, port, headers, agent: false }).end());
+  const { status } = await requestOverHttp(port, '/', { headers });
   assert.equal(status, 200);
 });
 
 test('a failing handler is logged and gets a 500 without details', async (t) => {
   const failure = new Error('inner detail');
   const { port, lines } = await start(t, { handle: () => Promise.reject(failure) });
-  const { status, body } = await send(port, '/metrics');
+  const { status, body } = await requestOverHttp(port, '/metrics');
   assert.deepEqual([status, body], [500, 'Internal server error.\n']);
   assert.equal(lines.length, 1);
   assert.match(
@@ -236,10 +227,10 @@ test('a client that disconnects aborts its request, without a log line', async (
 test('closing finishes requests in flight and accepts no new ones', async (t) => {
   const { handle, entered, open } = createGate();
   const { server, port } = await start(t, { handle });
-  const slow = send(port, '/slow');
+  const slow = requestOverHttp(port, '/slow');
   await entered;
   const closed = server[Symbol.asyncDispose]();
-  await assert.rejects(send(port), { code: 'ECONNREFUSED' });
+  await assert.rejects(requestOverHttp(port), { code: 'ECONNREFUSED' });
   open();
   const { body, headers } = await slow;
   assert.deepEqual([body, headers.connection], ['slow\n', 'close']);
@@ -250,14 +241,14 @@ test('closing does not wait for idle connections', async (t) => {
   const agent = new Agent({ keepAlive: true });
   t.after(() => agent.destroy());
   const { server, port } = await start(t);
-  await send(port, '/', { agent });
+  await requestOverHttp(port, '/', { agent });
   await server[Symbol.asyncDispose]();
 });
 
 test('after the deadline, closing ends requests in flight', async (t) => {
   const { handle, entered, open } = createGate();
   const { server, port, clock } = await start(t, { handle });
-  const slow = assert.rejects(send(port, '/slow'), { code: 'ECONNRESET' });
+  const slow = assert.rejects(requestOverHttp(port, '/slow'), { code: 'ECONNRESET' });
   await entered;
   const closed = server[Symbol.asyncDispose]();
   clock.advance(5000);

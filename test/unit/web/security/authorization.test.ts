@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { test } from 'node:test';
 import { respondText } from '../../../../src/web/http-messages.ts';
 import {
-  readResponse,
+  requestOverHttp,
   requestOverHttps,
   clientCertificate,
   HASH,
@@ -12,17 +11,8 @@ import {
   SERVER_CERTIFICATE,
   startSecuredServer,
 } from '../secured-server.ts';
-import type { ReceivedResponse } from '../secured-server.ts';
 
 const USERS = `basic_auth_users: { prometheus: ${HASH}, other: ${HASH} }\n`;
-
-async function requestOverHttp(
-  port: number,
-  path = '/metrics',
-  headers: OutgoingHttpHeaders = {},
-): Promise<ReceivedResponse> {
-  return await readResponse(request({ host: '127.0.0.1', port, path, headers, agent: false }).end());
-}
 
 function basic(user: string, password: string): OutgoingHttpHeaders {
   return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
@@ -50,7 +40,7 @@ test('with users, a request needs a valid password', async (t) => {
   ];
   for (const [description, headers, status] of table) {
     await t.test(`${description} gets ${status}`, async () => {
-      const response = await requestOverHttp(port, '/metrics', headers);
+      const response = await requestOverHttp(port, '/metrics', { headers });
       assert.equal(response.status, status);
       const challenge = status === 401 ? 'Basic realm="xvs-exporter", charset="UTF-8"' : undefined;
       assert.equal(response.headers['www-authenticate'], challenge);
@@ -97,7 +87,7 @@ test('configured headers are on every response and override its own; empty ones 
   );
   for (const { headers: received } of [
     await requestOverHttp(port),
-    await requestOverHttp(port, '/', basic('prometheus', PASSWORD)),
+    await requestOverHttp(port, '/', { headers: basic('prometheus', PASSWORD) }),
   ]) {
     assert.equal(received['content-security-policy'], "default-src 'none'");
     assert.equal(received['x-frame-options'], 'deny');
@@ -111,7 +101,7 @@ test('unauthorized requests do not count against maxRequests', async (t) => {
   const { port } = await startSecuredServer(t, USERS, { maxRequests: 1 });
   const responses = await Promise.all([
     ...Array.from({ length: 5 }, () => requestOverHttp(port)),
-    requestOverHttp(port, '/', basic('prometheus', PASSWORD)),
+    requestOverHttp(port, '/', { headers: basic('prometheus', PASSWORD) }),
   ]);
   assert.deepEqual(
     responses.map(({ status }) => status),
@@ -131,7 +121,7 @@ for (const [yml, headers, isAuthenticated] of [
     const { port } = await startSecuredServer(t, yml, {
       handle: (webRequest) => Promise.resolve(respondText(200, String(webRequest.isAuthenticated))),
     });
-    const { body } = await readResponse(request({ host: '127.0.0.1', port, headers, agent: false }).end());
+    const { body } = await requestOverHttp(port, '/', { headers });
     assert.equal(body, `${isAuthenticated}\n`);
   });
 }

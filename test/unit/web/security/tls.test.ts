@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { request } from 'node:http';
 import { connect as connectTls } from 'node:tls';
 import { test } from 'node:test';
 import { readFixture } from '../../../support/fixtures.ts';
 import { waitForValue } from '../../../support/wait-until.ts';
 import {
-  readResponse,
+  requestOverHttp,
   requestOverHttps,
   clientCertificate,
   SERVER_CERTIFICATE,
@@ -87,7 +86,7 @@ test('TLS 1.2 is the oldest version, or what min_version says', async (t) => {
 test('a plain HTTP request to a TLS port gets a 400', async (t) => {
   const { port } = await startSecuredServer(t, TLS);
   for (const method of ['GET', 'POST', 'PUT']) {
-    const { status, body } = await readResponse(request({ host: HOST, port, method, agent: false }).end());
+    const { status, body } = await requestOverHttp(port, '/', { method });
     assert.deepEqual([status, body], [400, 'Client sent an HTTP request to an HTTPS server.\n']);
   }
 });
@@ -125,8 +124,7 @@ test('TLS and requests for certificates are turned on and off by a restart only'
       [level, logged, msg],
       ['warn', changes, 'Web configuration change needs a restart; keeping the previous one'],
     );
-    const outgoing = before === '' ? request({ host: HOST, port, agent: false }).end() : undefined;
-    const { status } = await (outgoing === undefined ? requestOverHttps(port) : readResponse(outgoing));
+    const { status } = await (before === '' ? requestOverHttp(port) : requestOverHttps(port));
     assert.equal(status, 200);
   }
 });
