@@ -136,21 +136,6 @@ const WRONG_FILES: readonly [string, Files, string][] = [
     '/etc/codes/a.yml:2:32 [1].interval: expected a duration such as 15s, found 15; add a unit',
   ],
   [
-    'a code in two files',
-    { '/etc/codes/a.yml': '- A', '/etc/codes/b.json': '["B",\n"A"]' },
-    '/etc/codes/b.json:2:1 [1]: expected each service code once, found "A" again, which is also at /etc/codes/a.yml:1:3 [0]',
-  ],
-  [
-    'a file without read permission',
-    { '/etc/codes/a.yml': { code: 'EACCES' } },
-    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable file, found "/etc/codes/a.yml", permission denied for user 1000',
-  ],
-  [
-    'a folder without read permission',
-    { '/etc/codes': { code: 'EACCES' } },
-    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable folder, found "/etc/codes/*.yml", permission denied for user 1000\n/etc/xvs.yml:1:35 service_code_files[1]: expected a readable folder, found "/etc/codes/*.json", permission denied for user 1000',
-  ],
-  [
     'mistakes in two files',
     { '/etc/codes/a.yml': '7', '/etc/codes/b.yml': '8' },
     '/etc/codes/a.yml:1:1: expected a list of service codes, found 7\n/etc/codes/b.yml:1:1: expected a list of service codes, found 8',
