@@ -13,12 +13,18 @@ import type { StateRecord } from '../../src/tally/tally-state.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
 import type { TaskRecord, UserRecord } from './listing-records.ts';
 import { RecordListing } from './record-listing.ts';
-import type { PlainSample, Sample } from './samples.ts';
 
 /** Wall-clock time of the first listing of a run. */
 export const START_MS = Date.UTC(2026, 0, 1);
 /** Default time between two listings of a run. */
 export const STEP_MS = 15_000;
+
+interface PlainSample {
+  readonly labels: readonly string[];
+  readonly value: number;
+}
+
+export type Sample = PlainSample | HistogramSample;
 
 export interface Records {
   readonly users?: readonly UserRecord[];

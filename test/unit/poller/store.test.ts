@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import type { Family } from '../../../src/metrics/catalogue/family.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
 import { countersOf, familiesOf, LABEL_GROUP_NAMES, labelGroup } from '../../../src/listing/label-groups.ts';
-import { listSamples } from '../../support/samples.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { render } from '../../support/render.ts';
 import {
@@ -14,7 +14,7 @@ import {
   buildTaskRecord,
   buildUserRecord,
 } from '../../support/record-builders.ts';
-import { START_MS, TallyRun } from '../../support/tally-run.ts';
+import { START_MS, TallyRun, type Sample } from '../../support/tally-run.ts';
 
 const STALE_AFTER_MS = 45_000;
 
@@ -58,6 +58,17 @@ function createStore(...states: readonly CodeState[]): Store {
 
 /** Monotonic time of the snapshot of `createPolledState`. */
 const SNAPSHOT_MS = 1000;
+
+/** The samples of a family one by one, with the labels of the family but for static ones. */
+function listSamples({ samples, serviceCode }: Family): readonly Sample[] {
+  const complete = (labels: readonly string[]) =>
+    serviceCode === undefined ? labels : [serviceCode, ...labels];
+  if (!('labelSets' in samples))
+    return samples.map((sample) => ({ ...sample, labels: complete(sample.labels) }));
+  return samples.labelSets
+    .map((labels, row) => ({ labels: complete(labels), value: samples.numbers[row] ?? Number.NaN }))
+    .filter(({ value }) => !Number.isNaN(value));
+}
 
 /** Lists the families that have samples, with their service codes. */
 function listExposedCodes(store: Store, nowMs: number): Map<string, readonly string[]> {
