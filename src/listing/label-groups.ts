@@ -90,7 +90,7 @@ export const LABEL_GROUPS = {
       httpConnections: gauge('xvs_http_connections', 'Sum of "http_connections_num" of outputs', HLS),
       outputsUnwatched: gauge(
         'xvs_outputs_unwatched',
-        'Outputs with "http_connections_num" = 0, of formats of which some output has had a connection since the start',
+        'Outputs with "http_connections_num" = 0, of formats of which some output has had a connection since the start, or before as the state knows',
       ),
       httpOutputBytes: counter(
         'xvs_http_output_bytes_total',
@@ -156,7 +156,7 @@ export const LABEL_GROUPS = {
   accounts: counted(['vs_id'], {
     tasksStalled: gauge(
       'xvs_tasks_stalled',
-      'Live tasks whose "input_bytes" grew at first but has not grown for poll.stall_after',
+      'Live tasks whose "input_bytes" has exceeded 0 but has not grown for poll.stall_after',
     ),
     tasksWithoutInput: gauge(
       'xvs_tasks_without_input',
@@ -170,7 +170,10 @@ export const LABEL_GROUPS = {
       'xvs_input_bytes_total',
       'Bytes received by tasks since the exporter started or its state was created ("input_bytes").',
     ),
-    tasksStarted: counter('xvs_tasks_started_total', 'Tasks that appeared between successive good listings.'),
+    tasksStarted: counter(
+      'xvs_tasks_started_total',
+      'Tasks that appeared between successive good listings; one that returns within six hours goes on.',
+    ),
     tasksEnded: counter('xvs_tasks_ended_total', 'Tasks that disappeared between successive good listings.'),
     taskStalls: counter('xvs_task_stalls_total', 'Times a live task became stalled (see xvs_tasks_stalled).'),
   }),
@@ -274,7 +277,7 @@ export const LABEL_GROUPS = {
   singleTasks: singleTask(['task_id'], {
     taskInputBytes: counter(
       'xvs_task_input_bytes_total',
-      'Bytes received by a task since the exporter first saw it ("input_bytes").',
+      'Bytes received by a task since the exporter first saw it ("input_bytes"); begins again at 0 after an absence.',
     ),
     taskStalled: gauge('xvs_task_stalled', '1 if a task is stalled (see xvs_tasks_stalled)'),
     taskProgress: gauge('xvs_task_progress', '"progress" of a task as reported; always 0 for live tasks'),
@@ -283,7 +286,7 @@ export const LABEL_GROUPS = {
   taskFormats: singleTask(['task_id', 'format'], {
     taskHttpOutputBytes: counter(
       'xvs_task_http_output_bytes_total',
-      `Bytes delivered by HTTP live output of a task since the exporter first saw it ("http_output_bytes")${HLS}`,
+      `Bytes delivered by HTTP live output of a task since the exporter first saw it ("http_output_bytes"); begins again at 0 after an absence${HLS}`,
     ),
     taskHttpConnections: gauge(
       'xvs_task_http_connections',
