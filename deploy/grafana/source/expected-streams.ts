@@ -28,7 +28,7 @@ export function expectedTable(q: Queries) {
   return table(
     {
       title: 'Expected streams now',
-      description: `Each name in expect at the end of the time range, and the minima of its expectation. Received and delivered: bytes of the time range, over restarts of tasks. No outputs: no task of the name is listed. ${NOW_NOTE} ${HLS_NOTE}`,
+      description: `Each name in expect at the end of the time range, and the minima of its expectation. Received and delivered: bytes of the time range, over restarts of tasks. Waiting: byte counts that wait to be confirmed. No outputs: no task of the name is listed. ${NOW_NOTE} ${HLS_NOTE}`,
       unit: 'sishort',
       span: 24,
       height: 6,
@@ -36,8 +36,8 @@ export function expectedTable(q: Queries) {
     },
     {
       keys: [
-        { label: 'service_code', title: 'Service code', width: 280 },
-        { label: 'task_name', title: 'Stream', width: 280 },
+        { label: 'service_code', title: 'Service code', width: 250 },
+        { label: 'task_name', title: 'Stream', width: 200 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
       ],
@@ -49,13 +49,13 @@ export function expectedTable(q: Queries) {
           mappings: UP_OR_DOWN,
           width: 90,
         },
-        { title: 'Input rate', expr: ingress(q), unit: 'bps' },
-        { title: 'Minimum rate', expr: minIngress(q), unit: 'bps' },
+        { title: 'Input', expr: ingress(q), unit: 'bps' },
+        { title: 'Min. input', expr: minIngress(q), unit: 'bps' },
         {
           title: 'Of minimum',
-          expr: `${ingress(q)} / ${minIngress(q)}`,
+          expr: `round(${ingress(q)} / ${minIngress(q)}, 0.01)`,
           unit: 'percentunit',
-          thresholds: thresholds('red', [1, 'green']),
+          thresholds: thresholds('transparent', [0, 'red'], [1, 'green']),
         },
         {
           title: 'Connections',
@@ -63,18 +63,14 @@ export function expectedTable(q: Queries) {
           unit: 'locale',
         },
         { title: 'Outputs', expr: outputs(q), unit: 'none' },
-        { title: 'Minimum outputs', expr: minOutputs(q), unit: 'none' },
+        { title: 'Min. outputs', expr: minOutputs(q), unit: 'none' },
         { title: 'Received', expr: sum(EXPECTED, q.growth(C.expectedTaskInputBytes)), unit: 'decbytes' },
         {
           title: 'Delivered',
           expr: sum(EXPECTED, q.growth(C.expectedTaskHttpOutputBytes, METERED)),
           unit: 'decbytes',
         },
-        {
-          title: 'Counts waiting',
-          expr: max(EXPECTED, q.last(C.expectedTaskByteCountsWaiting)),
-          unit: 'none',
-        },
+        { title: 'Waiting', expr: max(EXPECTED, q.last(C.expectedTaskByteCountsWaiting)), unit: 'none' },
       ],
       sortBy: ['State', 'ascending'],
     },

@@ -38,7 +38,7 @@ export function firingAlerts() {
         title,
         ...(label === 'severity' && { mappings: SEVERITIES, width: 90 }),
         ...(label === 'alertname' && { width: 230 }),
-        ...(label === 'service_code' && { width: 280 }),
+        ...(label === 'service_code' && { width: 330 }),
       })),
       columns: [
         {

@@ -118,13 +118,13 @@ function taskTable() {
     {
       keys: [
         { label: 'service_code', title: 'Service code', width: 120 },
-        { label: 'task', title: 'Name', width: 240 },
+        { label: 'task', title: 'Name', width: 200 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
         { label: 'task_id', title: 'Task', width: 150 },
         { label: 'vs_id', title: 'Server', width: 140 },
-        { label: 'formats', title: 'Formats', width: 90 },
-        { label: 'merging', title: 'Merging', width: 70 },
+        { label: 'formats', title: 'Formats', width: 110 },
+        { label: 'merging', title: 'Merging', width: 80 },
       ],
       columns: [
         {
