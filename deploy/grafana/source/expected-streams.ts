@@ -36,8 +36,8 @@ export function expectedTable(q: Queries) {
     },
     {
       keys: [
-        { label: 'service_code', title: 'Service code', width: 250 },
-        { label: 'task_name', title: 'Stream', width: 200 },
+        { label: 'service_code', title: 'Service code', width: 230 },
+        { label: 'task_name', title: 'Stream', width: 180 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
       ],
@@ -52,8 +52,8 @@ export function expectedTable(q: Queries) {
         { title: 'Input', expr: ingress(q), unit: 'bps' },
         { title: 'Min. input', expr: minIngress(q), unit: 'bps' },
         {
-          title: 'Of minimum',
-          expr: `round(${ingress(q)} / ${minIngress(q)}, 0.01)`,
+          title: 'Of min.',
+          expr: `round((${ingress(q)}) / (${minIngress(q)}), 0.01)`,
           unit: 'percentunit',
           thresholds: thresholds('transparent', [0, 'red'], [1, 'green']),
         },
