@@ -18,8 +18,8 @@ export const EXPECTED = ['service_code', 'task_name'];
 export const NO_EXPECTATION = 'No service code has an expectation';
 
 const OF_CODE = legendOf('service_code');
-const ingress = (q: Queries): string => bits(sum(EXPECTED, q.rate(C.expectedTaskInputBytes)));
-const minIngress = (q: Queries): string => bits(max(EXPECTED, q.select(C.expectedTaskMinInputRate)));
+const inputRate = (q: Queries): string => sum(EXPECTED, q.rate(C.expectedTaskInputBytes));
+const minInputRate = (q: Queries): string => max(EXPECTED, q.select(C.expectedTaskMinInputRate));
 const outputs = (q: Queries): string => max(EXPECTED, q.last(C.expectedTaskOutputs));
 const minOutputs = (q: Queries): string => max(EXPECTED, q.select(C.expectedTaskMinOutputs));
 
@@ -49,11 +49,11 @@ export function expectedTable(q: Queries) {
           mappings: UP_OR_DOWN,
           width: 90,
         },
-        { title: 'Input', expr: ingress(q), unit: 'bps' },
-        { title: 'Min. input', expr: minIngress(q), unit: 'bps' },
+        { title: 'Input', expr: bits(inputRate(q)), unit: 'bps' },
+        { title: 'Min. input', expr: bits(minInputRate(q)), unit: 'bps' },
         {
           title: 'Of min.',
-          expr: `round((${ingress(q)}) / (${minIngress(q)}), 0.01)`,
+          expr: `round(${inputRate(q)} / ${minInputRate(q)}, 0.01)`,
           unit: 'percentunit',
           thresholds: thresholds('transparent', [0, 'red'], [1, 'green']),
         },
@@ -90,8 +90,8 @@ export function expectedOverTime(q: Queries) {
         unit: 'bps',
         ...text,
       },
-      { expr: ingress(q), legend },
-      { expr: minIngress(q), legend: minimum },
+      { expr: bits(inputRate(q)), legend },
+      { expr: bits(minInputRate(q)), legend: minimum },
     ),
     timeSeries(
       {
