@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { mapYielding } from '../runtime/turns.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
 import { PollLogger } from './poll-logger.ts';
 import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';
@@ -15,6 +15,9 @@ import {
 } from './service-code-poller.ts';
 
 const HEALTH_CHECK_INTERVAL_MS = 5000;
+
+/** Few enough that scrapes and polls do not wait noticeably. */
+const CODES_PER_TURN = 20;
 
 type TallySettings = Omit<TallyOptions, 'serviceCode' | 'stallAfterMs' | 'pollIntervalMs'>;
 
@@ -118,7 +121,7 @@ export class Poller implements AsyncDisposable {
     // Removed codes are unknown to scrapes at once, although their series stay until their polls have ended.
     for (const { serviceCode } of removed) this.#pollers.delete(serviceCode);
     await Promise.all(ending.map((poller) => poller.stop()));
-    await mapYielding(removedPollers, (poller) => this.#remove(poller));
+    await mapYielding(removedPollers, (poller) => this.#remove(poller), CODES_PER_TURN);
     for (const code of diff.kept) this.#getPoller(code).configure(code);
     const restored = await Promise.all(
       added.map(
@@ -126,8 +129,12 @@ export class Poller implements AsyncDisposable {
       ),
     );
     const started = [
-      ...(await mapYielding(changed, (code) => this.#configure(code))),
-      ...(await mapYielding([...added.entries()], ([index, code]) => this.#add(code, restored[index]))),
+      ...(await mapYielding(changed, (code) => this.#configure(code), CODES_PER_TURN)),
+      ...(await mapYielding(
+        [...added.entries()],
+        ([index, code]) => this.#add(code, restored[index]),
+        CODES_PER_TURN,
+      )),
     ];
     if (this.#isRunning) this.#startAll(started, computeReloadDelayMs);
     return diff;
@@ -183,17 +190,4 @@ export class Poller implements AsyncDisposable {
     if (poller === undefined) throw new TypeError(`Expected ${serviceCode} to be polled`);
     return poller;
   }
-}
-
-/** Few enough that scrapes and polls do not wait noticeably. */
-const CODES_PER_TURN = 20;
-
-/** Maps in order, in several turns of the event loop. */
-async function mapYielding<Item, Result>(items: readonly Item[], map: (item: Item) => Result) {
-  const results: Result[] = [];
-  for (const [index, item] of items.entries()) {
-    if (index > 0 && index % CODES_PER_TURN === 0) await nextTurn();
-    results.push(map(item));
-  }
-  return results;
 }

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createProblem, describeKind, formatValue, type Problem } from '../config-error.ts';
+import { mapYielding } from '../../runtime/turns.ts';
 import { describeReadError, isMissing, resolvePath } from '../file-system.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
@@ -8,7 +9,7 @@ import { toProblems, type Locate, type ValuePath } from '../validation.ts';
 import { formatLocation, parseYaml, type YamlSource } from '../yaml-source.ts';
 import { chooseSecret, readCodeList } from './code-list.ts';
 import type { CodeList, ListContext, ListedCode } from './code-list.ts';
-import { serviceCodeEntries, type ServiceCodeEntry } from './schema.ts';
+import { serviceCodeEntries, serviceCodeEntry, type ServiceCodeEntry } from './schema.ts';
 
 /** A file of service codes. A bad one has problems, and the codes of its last good version. */
 export interface CodeFile extends CodeList {
@@ -163,6 +164,8 @@ async function readCodeFile(
   context: ListContext,
 ): Promise<CodeFile> {
   const fail = (problems: readonly Problem[]) => keepCodes({ path, name }, problems, context);
+  // Parsing a text is synchronous: polls and scrapes run between two files.
+  await nextTurn();
   const source = tryParseJson(text, path) ?? parseYaml(text, path);
   if ('message' in source) return fail([source]);
   const { locate } = source;
@@ -175,27 +178,20 @@ async function readCodeFile(
 /** Codes that are validated in one turn of the event loop. */
 const CODES_PER_TURN = 1000;
 
-/** Validates a list in parts, so that polls and scrapes run meanwhile. */
 async function parseEntries(value: unknown, locate: Locate) {
-  const parts = Array.isArray(value) ? listParts<unknown>(value) : [value];
   const entries: ServiceCodeEntry[] = [];
   const problems: Problem[] = [];
-  for (const [number, part] of parts.entries()) {
-    await nextTurn();
-    const { success, data, error } = serviceCodeEntries.safeParse(part);
-    const locateInPart: Locate = ([index, ...inner] = [], isKey) =>
-      locate(typeof index === 'number' ? [number * CODES_PER_TURN + index, ...inner] : [], isKey);
-    for (const entry of success ? data : []) entries.push(entry);
-    for (const problem of success ? [] : toProblems(error, locateInPart)) problems.push(problem);
+  if (!Array.isArray(value)) {
+    const { error } = serviceCodeEntries.safeParse(value);
+    return { entries, problems: error === undefined ? [] : toProblems(error, locate) };
   }
+  const parseEntry = ([index, raw]: readonly [number, unknown]): void => {
+    const { success, data, error } = serviceCodeEntry.safeParse(raw);
+    if (success) entries.push(data);
+    else problems.push(...toProblems(error, (inner = [], isKey) => locate([index, ...inner], isKey)));
+  };
+  await mapYielding([...value.entries()], parseEntry, CODES_PER_TURN);
   return { entries, problems };
-}
-
-function listParts<Item>(list: readonly Item[]): readonly (readonly Item[])[] {
-  const count = Math.max(1, Math.ceil(list.length / CODES_PER_TURN));
-  return Array.from({ length: count }, (_, part) =>
-    list.slice(part * CODES_PER_TURN, (part + 1) * CODES_PER_TURN),
-  );
 }
 
 /** A bad file: the codes of its last good version, if there is one, stay in effect. */

@@ -169,7 +169,7 @@ const entrySchema = strictMapping(
 export type ServiceCodeEntry = z.output<typeof entrySchema>;
 
 /** An entry of a list of service codes: a string or a mapping. */
-const serviceCodeEntry = z.preprocess(
+export const serviceCodeEntry = z.preprocess(
   (raw) => (typeof raw === 'string' ? { service_code: raw } : raw),
   entrySchema,
 );
