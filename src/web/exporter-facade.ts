@@ -165,23 +165,29 @@ function createSeriesFamily(otherSeriesCount: number): Family {
 function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {
   const { serviceCode, history, expectation, snapshot, isUp } = state;
   const latest = isStale(state, nowMs) ? undefined : history.latestListing;
+  const loss = history.findLoss();
   return {
     ...state,
     labels: labels.get(serviceCode),
-    condition: toCondition(state, nowMs),
+    condition: toCondition(state, latest, loss),
     // As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll.
     totals: latest && (isUp === true ? latest : { ...latest, ingress: undefined, egress: undefined }),
-    loss: history.findLoss(),
+    loss,
     expectedTasks: listExpectedTasks(expectation, snapshot?.expectedTasks),
     expectedTaskCount: expectation?.tasks ?? 0,
   };
 }
 
-function toCondition(state: CodeState, nowMs: number): ServiceCodeCondition {
-  if (state.isUp === undefined) return 'waiting';
-  if (!state.isUp) return 'down';
-  if (isStale(state, nowMs)) return 'stale';
-  if (state.history.findLoss() !== undefined) return 'lost';
-  const { tasks = 0, ingress, egress } = state.history.latestListing ?? {};
+/** `latest` is the last good listing unless it is stale. */
+function toCondition(
+  { isUp }: CodeState,
+  latest: LatestListing | undefined,
+  loss: ListingLoss | undefined,
+): ServiceCodeCondition {
+  if (isUp === undefined) return 'waiting';
+  if (!isUp) return 'down';
+  if (latest === undefined) return 'stale';
+  if (loss !== undefined) return 'lost';
+  const { tasks, ingress, egress } = latest;
   return tasks > 0 && ingress === 0 && egress === 0 ? 'idle' : 'up';
 }
