@@ -349,11 +349,13 @@ const COUNTERS = listOnce((name) =>
 );
 
 export function familiesOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {
+  // The map has the families of each group by its name.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return FAMILIES.get(name) as unknown as readonly FamilyOf<G>[];
 }
 
 export function countersOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {
+  // As above.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return COUNTERS.get(name) as unknown as readonly FamilyOf<G>[];
 }

@@ -237,8 +237,10 @@ export class Tally {
 
   /** Replaces rows by those of the last listing where they are equal. */
   #reuse<AllRows extends Readonly<Partial<Record<LabelGroupName, Rows>>>>(all: AllRows): AllRows {
+    // `Object.keys` is typed as string[].
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const groups = Object.keys(all) as (keyof AllRows & LabelGroupName)[];
+    // Rows are replaced by those of the same label group.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return recordOf(groups, (group) => {
       const { labelSets, columns }: Rows = all[group] ?? NO_ROWS;
