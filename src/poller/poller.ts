@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { mapYielding } from '../runtime/turns.ts';
+import { mapYielding } from '../runtime/map-yielding.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
 import { PollLogger } from './poll-logger.ts';
 import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createProblem, describeKind, formatValue, type Problem } from '../config-error.ts';
-import { mapYielding } from '../../runtime/turns.ts';
+import { mapYielding } from '../../runtime/map-yielding.ts';
 import { describeReadError, isMissing, resolvePath } from '../file-system.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
