@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { readFixture } from '../../support/fixtures.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-import { HASH } from '../../unit/web/secured-server.ts';
+import {
+  certificateFolder,
+  clientCertificate,
+  HASH,
+  SERVER_CERTIFICATE,
+} from '../../unit/web/secured-server.ts';
 import { AttackedExporter, nextEvent, SHIPPED } from './attacked-exporter.ts';
 
 const CONNECTIONS = 400;
@@ -32,12 +40,67 @@ for (const [name, yml, status] of [
   });
 }
 
-test('a request with two Host headers gets a 400', async () => {
-  await using exporter = await AttackedExporter.start();
-  const socket = await exporter.open();
-  let received = '';
-  socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
-  socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n');
-  await nextEvent(socket, 'close');
-  assert.match(received, /^HTTP\/1\.1 400 [^]*Expected one Host header, found 2\.\n$/);
+test('clients that send a Host header of 15 KB and read nothing of /sd get a 400', async () => {
+  const codes = Array.from({ length: 2000 }, (_, index) => `CODE-${index}`);
+  await using exporter = await AttackedExporter.start(
+    { XVS_SERVICE_CODES: codes.join(',') },
+    SHIPPED.nodeFlags,
+  );
+  const starts: string[] = [];
+  for (let client = 0; client < 29; client += 1) {
+    const socket = await exporter.open(`127.0.0.${client + 2}`);
+    socket.write(`GET /sd HTTP/1.1\r\nHost: ${'a.'.repeat(7500)}\r\n\r\n`);
+    socket.once('data', (chunk: Buffer) => starts.push(chunk.toString('latin1', 0, 12)));
+    await Promise.race([nextEvent(socket, 'data'), nextEvent(socket, 'close')]);
+    socket.pause();
+  }
+  assert.equal((await exporter.get()).status, 200);
+  assert.deepEqual(new Set(starts), new Set(['HTTP/1.1 400']));
 });
+
+for (const [headers, status, body] of [
+  ['Host: a\r\nHost: b', 400, 'Expected one Host header, found 2.\n'],
+  ['Host: a\r\nExpect: x', 401, ''],
+  ['Host: a\r\nExpect: 100-continue', 401, ''],
+] as const)
+  test(`a request with ${headers.replace('\r\n', ' and ')} and without a password gets a ${status}`, async () => {
+    using folder = new TemporaryFolder();
+    writeFileSync(folder.at('web.yml'), `basic_auth_users: { prometheus: ${HASH} }`);
+    await using exporter = await AttackedExporter.start({ XVS_WEB_CONFIG_FILE: folder.at('web.yml') });
+    const socket = await exporter.open();
+    let received = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+    socket.write(`GET /metrics HTTP/1.1\r\n${headers}\r\n\r\n`);
+    await nextEvent(socket, 'close');
+    assert.ok(received.startsWith(`HTTP/1.1 ${status} `) && received.endsWith(body), received);
+  });
+
+for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+  test(`over ${maxVersion}, an expired client certificate cannot resume the session of a valid one`, async (t) => {
+    const folder = certificateFolder(t);
+    const tls = `${SERVER_CERTIFICATE}, client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert`;
+    writeFileSync(join(folder, 'web.yml'), `tls_server_config: { ${tls} }`);
+    await using exporter = await AttackedExporter.start({ XVS_WEB_CONFIG_FILE: join(folder, 'web.yml') });
+    const exchange = async (name: string, session?: Buffer) => {
+      const socket = connectTls({
+        host: '127.0.0.1',
+        port: exporter.port,
+        servername: 'localhost',
+        ca: readFixture('tls/ca.pem'),
+        maxVersion,
+        session,
+        ...clientCertificate(name),
+      });
+      const sessions: Buffer[] = [];
+      socket.on('session', (next) => sessions.push(next)).on('error', () => undefined);
+      let received = '';
+      socket.on('data', (chunk) => (received += String(chunk)));
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      await nextEvent(socket, 'close');
+      return { status: received.slice(9, 12), session: sessions.at(-1) };
+    };
+    const { status, session } = await exchange('client');
+    assert.equal(status, '200');
+    assert.deepEqual(await exchange('expired', session), { status: '', session: undefined });
+  });
+}

@@ -10,13 +10,7 @@ import type { WebServerOptions } from '../../../src/web/server.ts';
 import { deferred } from '../../support/deferred.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitForValue } from '../../support/wait-until.ts';
-import {
-  HASH,
-  readResponse,
-  requestOverHttp,
-  SERVER_CERTIFICATE,
-  startSecuredServer,
-} from './secured-server.ts';
+import { readResponse, requestOverHttp, SERVER_CERTIFICATE, startSecuredServer } from './secured-server.ts';
 
 const HOST = '127.0.0.1';
 
@@ -157,14 +151,6 @@ test('TLS and a Unix socket exclude each other', (t) =>
       message: /^web\.listen_address: expected addresses with a port, because tls_server_config /,
     },
   ));
-
-for (const expectation of ['x', '100-continue']) {
-  test(`a request with Expect: ${expectation} is authorized and answered like any other`, async (t) => {
-    const { port } = await startSecuredServer(t, `basic_auth_users: { prometheus: ${HASH} }`);
-    const headers = { expect: expectation };
-    assert.equal((await requestOverHttp(port, '/', { headers })).status, 401);
-  });
-}
 
 test('of one client, four responses are created at a time, two requests wait, and others get a 503', async (t) => {
   const created: (() => void)[] = [];

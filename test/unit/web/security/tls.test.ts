@@ -189,35 +189,6 @@ test('a client CA may be an intermediate one', async (t) => {
   assert.equal(await requestOutcome(secured, { ...clientCertificate('issued'), cert: chain }), '200');
 });
 
-for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
-  test(`over ${maxVersion}, an expired client certificate cannot resume the session of a valid one`, async (t) => {
-    const { port } = await startSecuredServer(t, withClientCa('RequireAndVerifyClientCert'));
-    const ca = readFixture('tls/ca.pem');
-    const exchange = async (name: string, session?: Buffer) => {
-      const certificate = clientCertificate(name);
-      const socket = connectTls({
-        host: HOST,
-        port,
-        servername: 'localhost',
-        ca,
-        maxVersion,
-        session,
-        ...certificate,
-      });
-      const sessions: Buffer[] = [];
-      socket.on('session', (next) => sessions.push(next)).on('error', () => undefined);
-      let received = '';
-      socket.on('data', (chunk) => (received += String(chunk)));
-      socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-      await new Promise((resolve) => socket.once('close', resolve));
-      return { status: received.slice(9, 12), session: sessions.at(-1) };
-    };
-    const { status, session } = await exchange('client');
-    assert.equal(status, '200');
-    assert.deepEqual(await exchange('expired', session), { status: '', session: undefined });
-  });
-}
-
 test('a reset during the handshake leaves nothing behind', async (t) => {
   const { port, clock } = await startSecuredServer(t, TLS);
   const socket = connect({ host: HOST, port }).on('error', () => undefined);
