@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { parseSeries, sumSeries } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -13,7 +16,10 @@ import { BOMB, HostileService } from './hostile-service.ts';
 const MIB = 1024 * 1024;
 /** The default of Kubernetes. */
 const PROBE_TIMEOUT_MS = 1000;
-const HOSTILE_CODES = Array.from({ length: 8 }, (_, index) => `HOSTILE-${index}`);
+const SIXTY_CODES = Array.from({ length: 60 }, (_, index) => `HOSTILE-${index}`);
+/** The random part is too long to be collected and decompressed at once. */
+const UNFINISHED_ENTRY = `{"ret":0,"user_list":[],"task_list":[{"id":"${randomBytes(MIB / 8).toString('hex')}${'x'.repeat(16 * MIB)}`;
+const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000);
 
 test('decoding stops when the request has ended', async (t) => {
   const url = await serveHttp(t, (_request, response) => {
@@ -31,38 +37,55 @@ test('decoding stops when the request has ended', async (t) => {
   assert.equal(chunks, 1);
 });
 
-test('eight codes whose bodies expand without end do not affect a ninth one', async () => {
-  await using service = await HostileService.start((serviceCode, response) => {
-    if (serviceCode === 'HEALTHY') response.end('{"ret":0,"user_list":[],"task_list":[]}');
-    else response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB);
+const send = (coding: string, body: Buffer) => (response: ServerResponse) =>
+  void response.writeHead(200, { 'content-encoding': coding }).write(body);
+
+function sendEarlyHints({ socket }: ServerResponse): void {
+  const endless = new Readable({ read: () => void endless.push(EARLY_HINTS) });
+  if (socket !== null) endless.pipe(socket);
+}
+
+for (const [count, name, respond, reason] of [
+  [8, 'bodies expand without end', send('gzip', BOMB), 'too_large'],
+  [8, 'responses stay informational without end', sendEarlyHints, 'http_status'],
+  [60, 'bodies hang within an entry of 16 MiB', send('gzip', gzipSync(UNFINISHED_ENTRY)), 'timeout'],
+  [60, 'bodies have a brotli window of 16 MiB', send('br', brotliCompressSync(UNFINISHED_ENTRY)), 'not_json'],
+] as const) {
+  test(`${count} codes whose ${name} do not affect another one`, async (t) => {
+    const hostileCodes = SIXTY_CODES.slice(0, count);
+    await using service = await HostileService.start((serviceCode, response) => {
+      if (serviceCode === 'HEALTHY') response.end('{"ret":0,"user_list":[],"task_list":[]}');
+      else respond(response);
+    });
+    await using exporter = await AttackedExporter.start(
+      {
+        XVS_UPSTREAM_BASE_URL: service.url,
+        XVS_SERVICE_CODES: ['HEALTHY', ...hostileCodes].join(','),
+        XVS_UPSTREAM_TIMEOUT: count === 60 ? '10s' : '120s',
+        XVS_UPSTREAM_MAX_RESPONSE_SIZE: '64MiB',
+        XVS_POLL_INTERVAL: '2s',
+      },
+      SHIPPED.nodeFlags,
+    );
+    const { pollErrors, polls, up, pendingResponseBytes } = CATALOGUE;
+    const series = await waitUntil(
+      async () => parseSeries((await exporter.get()).body),
+      (scraped) =>
+        hostileCodes.every((code) => sumSeries(scraped, pollErrors.name, code) > 0) &&
+        sumSeries(scraped, polls.name, 'HEALTHY') >= 2,
+    );
+    t.diagnostic(`resident memory at most ${exporter.peakRssMiB.toFixed(0)} MiB`);
+    assert.ok(exporter.peakRssMiB < SHIPPED.memoryMiB, `${exporter.peakRssMiB} MiB`);
+    assert.equal(sumSeries(series, up.name, 'HEALTHY'), 1);
+    assert.equal(sumSeries(series, pollErrors.name, 'HEALTHY'), 0);
+    for (const code of hostileCodes) {
+      const expected = series.get(`${pollErrors.name}{service_code="${code}",reason="${reason}"}`);
+      assert.equal(expected, sumSeries(series, pollErrors.name, code));
+    }
+    const pendingBytes = series.get(`${pendingResponseBytes.name}{}`) ?? Number.NaN;
+    assert.ok(pendingBytes <= count * 64 * MIB);
   });
-  await using exporter = await AttackedExporter.start(
-    {
-      XVS_UPSTREAM_BASE_URL: service.url,
-      XVS_SERVICE_CODES: ['HEALTHY', ...HOSTILE_CODES].join(','),
-      XVS_UPSTREAM_TIMEOUT: '120s',
-      XVS_UPSTREAM_MAX_RESPONSE_SIZE: '64MiB',
-      XVS_POLL_INTERVAL: '2s',
-    },
-    SHIPPED.nodeFlags,
-  );
-  const { pollErrors, polls, up, pendingResponseBytes } = CATALOGUE;
-  const series = await waitUntil(
-    async () => parseSeries((await exporter.get()).body),
-    (scraped) =>
-      HOSTILE_CODES.every((code) => sumSeries(scraped, pollErrors.name, code) > 0) &&
-      sumSeries(scraped, polls.name, 'HEALTHY') >= 2,
-  );
-  assert.equal(sumSeries(series, up.name, 'HEALTHY'), 1);
-  assert.equal(sumSeries(series, pollErrors.name, 'HEALTHY'), 0);
-  for (const code of HOSTILE_CODES) {
-    const tooLarge = series.get(`${pollErrors.name}{service_code="${code}",reason="too_large"}`);
-    assert.equal(tooLarge, sumSeries(series, pollErrors.name, code));
-  }
-  const pendingBytes = series.get(`${pendingResponseBytes.name}{}`) ?? Number.NaN;
-  assert.ok(pendingBytes <= HOSTILE_CODES.length * 64 * MIB);
-  assert.ok(exporter.peakRssMiB < SHIPPED.memoryMiB, `${exporter.peakRssMiB} MiB`);
-});
+}
 
 test('sixty codes whose small bodies keep the process busy leave room for probes on new connections', async () => {
   const body = gzipSync(`{"ret":0,"task_list":[],"user_list":[${'{},'.repeat(330_000)}`);
@@ -71,7 +94,7 @@ test('sixty codes whose small bodies keep the process busy leave room for probes
   });
   await using exporter = await AttackedExporter.start({
     XVS_UPSTREAM_BASE_URL: service.url,
-    XVS_SERVICE_CODES: Array.from({ length: 60 }, (_, index) => `HOSTILE-${index}`).join(','),
+    XVS_SERVICE_CODES: SIXTY_CODES.join(','),
     XVS_POLL_INTERVAL: '1s',
   });
   await waitUntil(
