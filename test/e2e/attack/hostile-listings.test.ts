@@ -75,6 +75,13 @@ test('a million new tasks in each listing are counted, and at most listing.max_t
   assert.ok((readSurplus(series, 'task') ?? 0) >= 3 * (MILLION - 200_000));
 });
 
+test('tasks with new ids of a million characters in each listing are rejected', async () => {
+  const listings = Array.from('abcdefghi', (letter) => buildTasksWithNewIds(letter.repeat(MILLION), 30));
+  const series = await attack(listings, { XVS_POLL_INTERVAL: '1s' });
+  const name = `${CATALOGUE.invalidRecords.name}{service_code="${CODE}",record="task",reason="invalid_id"}`;
+  assert.ok((series.get(name) ?? 0) >= 30 * listings.length);
+});
+
 test('ten tasks with 5,000 formats each have no more series than the limits allow', async () => {
   const tasks = Array.from({ length: 10 }, (_task, number) => {
     const outputs = Array.from(
