@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { startProgram } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
+import { AttackedExporter, SHIPPED } from './attacked-exporter.ts';
 
 const BASE = { XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1', XVS_SECRET: 'abc' };
 const SHOWN = 20;
@@ -71,4 +72,17 @@ test('a file of 300,000 service codes is valid', { timeout: 300_000 }, async () 
   const { exitCode, stdout } = await check('codes.json', codes, { XVS_SERVICE_CODE_FILES: '…' });
   assert.equal(exitCode, 0);
   assert.match(stdout, /^The configuration is valid: 300000 service codes\.\n/);
+});
+
+test('a reload of 2 MB of YAML is rejected, and the exporter continues', { timeout: 300_000 }, async () => {
+  using folder = new TemporaryFolder();
+  folder.replace('xvs.yml', '');
+  await using exporter = await AttackedExporter.start(
+    { XVS_CONFIG_FILE: folder.at('xvs.yml') },
+    SHIPPED.nodeFlags,
+  );
+  folder.replace('xvs.yml', `service_codes: [${'A,'.repeat(1_000_000)}]`);
+  exporter.program.signal('SIGHUP');
+  await exporter.program.waitForOutput(/expected at most 1 MiB of YAML.*"msg":"Configuration reload failed"/);
+  assert.equal((await exporter.get()).status, 200);
 });
