@@ -142,3 +142,21 @@ test('an address in use is logged in one line that names the setting, with exit 
     /"err":\{"message":"web\.listen_address: expected .* which another process uses \(EADDRINUSE\); set web\.listen_address .*"\},"msg":"Startup failed"/,
   );
 });
+
+for (const [limit, constrainedBytes, expected] of [
+  ['of 512 MiB is a', 512 * 1024 ** 2, 512 * 1024 ** 2],
+  ['that no cgroup sets is no', 2 ** 64, undefined],
+  ['that Node.js does not know is no', 0, undefined],
+] as const)
+  test(`a memory limit ${limit} metric`, async () => {
+    const script = `process.constrainedMemory = () => ${constrainedBytes};`;
+    await using exporter = startProgram([], {
+      ...SETTINGS,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
+    });
+    const { families } = parseExposition(
+      await fetchText(`http://127.0.0.1:${await exporter.waitForPort()}/metrics`),
+      'text',
+    );
+    assert.equal(families.get('xvs_exporter_memory_limit_bytes')?.samples[0]?.value, expected);
+  });
