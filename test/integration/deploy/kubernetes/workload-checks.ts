@@ -19,14 +19,15 @@ export function getPod(set: IStatefulSet) {
 }
 
 /**
- * Asserts that the pod follows the Pod Security Standard "restricted", has a read-only root file system, writes no core dumps, and
- * shows no hash of a secret.
+ * Asserts that the pod follows the Pod Security Standard "restricted", has a read-only root file system, writes no core dumps,
+ * and shows no hash of a secret: the exporter watches the files instead.
  */
 export function assertRestricted(manifests: readonly Manifest[]): void {
   const set = getSingle(manifests, StatefulSet.is);
   const { spec, container } = getPod(set);
   assert.deepEqual(container.command?.slice(0, 3), ['prlimit', '--core=0', 'node']);
   assert.deepEqual(Object.keys(set.spec?.template.metadata?.annotations ?? {}), ['checksum/config']);
+  assert.match(JSON.stringify(getSingle(manifests, ConfigMap.is).data), /auto_reload: true/);
   const { runAsNonRoot, runAsUser, seccompProfile } = spec.securityContext ?? {};
   assert.deepEqual(
     { runAsNonRoot, runAsUser, seccompProfile },
