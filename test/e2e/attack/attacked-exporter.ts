@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { request, type Agent, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -26,6 +26,10 @@ export const SHIPPED = z
 /** Addresses of different clients. All addresses of 127.0.0.0/8 belong to this machine. */
 export const SCRAPER_ADDRESS = '127.0.0.1';
 export const ATTACKER_ADDRESS = '127.0.0.2';
+
+const MINIMAL_REQUEST = 'GET / HTTP/1.1\r\nHost:\r\n\r\n';
+/** 64 KiB of requests. */
+export const PIPELINED = MINIMAL_REQUEST.repeat(65_536 / MINIMAL_REQUEST.length);
 
 interface RequestOptions {
   readonly path?: string;
@@ -108,6 +112,10 @@ export class AttackedExporter implements AsyncDisposable {
     return this.#readMemoryMiB('VmHWM');
   }
 
+  get descriptorCount(): number {
+    return readdirSync(`/proc/${this.program.pid}/fd`).length;
+  }
+
   #readMemoryMiB(field: string): number {
     const status = readFileSync(`/proc/${this.program.pid}/status`, 'utf8');
     return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
@@ -119,9 +127,9 @@ export class AttackedExporter implements AsyncDisposable {
   }
 }
 
-/** Waits for an event. Unlike `once`, ignores errors, because the exporter may reset connections. */
+/** Waits for an event, or the end. Unlike `once`, ignores errors, because the exporter may reset connections. */
 export function nextEvent(socket: Socket, name: 'close' | 'connect' | 'data'): Promise<void> {
-  return new Promise((resolve) => void socket.once(name, () => resolve()));
+  return new Promise((resolve) => void (socket.closed ? resolve() : socket.once(name, () => resolve())));
 }
 
 /** Formats the value of an `Authorization` header. */

@@ -1,25 +1,18 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { parseSeries, sumSeries } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { openClient, targetAt } from '../../unit/upstream/collect-listing.ts';
 import { serveHttp } from '../../unit/upstream/servers.ts';
 import { AttackedExporter, SHIPPED } from './attacked-exporter.ts';
-import { BOMB, HostileService } from './hostile-service.ts';
+import { BOMB, HOSTILE_RESPONSES, HostileService } from './hostile-service.ts';
 
 const MIB = 1024 * 1024;
 /** The default of Kubernetes. */
 const PROBE_TIMEOUT_MS = 1000;
 const SIXTY_CODES = Array.from({ length: 60 }, (_, index) => `HOSTILE-${index}`);
-/** The random part is too long to be collected and decompressed at once. */
-const UNFINISHED_ENTRY = `{"ret":0,"user_list":[],"task_list":[{"id":"${randomBytes(MIB / 8).toString('hex')}${'x'.repeat(16 * MIB)}`;
-const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000);
 
 test('decoding stops when the request has ended', async (t) => {
   const url = await serveHttp(t, (_request, response) => {
@@ -37,19 +30,11 @@ test('decoding stops when the request has ended', async (t) => {
   assert.equal(chunks, 1);
 });
 
-const send = (coding: string, body: Buffer) => (response: ServerResponse) =>
-  void response.writeHead(200, { 'content-encoding': coding }).write(body);
-
-function sendEarlyHints({ socket }: ServerResponse): void {
-  const endless = new Readable({ read: () => void endless.push(EARLY_HINTS) });
-  if (socket !== null) endless.pipe(socket);
-}
-
 for (const [count, name, respond, reason] of [
-  [8, 'bodies expand without end', send('gzip', BOMB), 'too_large'],
-  [8, 'responses stay informational without end', sendEarlyHints, 'http_status'],
-  [60, 'bodies hang within an entry of 16 MiB', send('gzip', gzipSync(UNFINISHED_ENTRY)), 'timeout'],
-  [60, 'bodies have a brotli window of 16 MiB', send('br', brotliCompressSync(UNFINISHED_ENTRY)), 'not_json'],
+  [8, 'bodies expand without end', HOSTILE_RESPONSES.expanding, 'too_large'],
+  [8, 'responses stay informational without end', HOSTILE_RESPONSES.informational, 'http_status'],
+  [60, 'bodies hang within an entry of 16 MiB', HOSTILE_RESPONSES.hanging, 'timeout'],
+  [60, 'bodies have a brotli window of 16 MiB', HOSTILE_RESPONSES.brotli, 'not_json'],
 ] as const) {
   test(`${count} codes whose ${name} do not affect another one`, async (t) => {
     const hostileCodes = SIXTY_CODES.slice(0, count);
@@ -88,10 +73,9 @@ for (const [count, name, respond, reason] of [
 }
 
 test('sixty codes whose small bodies keep the process busy leave room for probes on new connections', async () => {
-  const body = gzipSync(`{"ret":0,"task_list":[],"user_list":[${'{},'.repeat(330_000)}`);
-  await using service = await HostileService.start((_serviceCode, response) => {
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(body);
-  });
+  await using service = await HostileService.start((_serviceCode, response) =>
+    HOSTILE_RESPONSES.busy(response),
+  );
   await using exporter = await AttackedExporter.start({
     XVS_UPSTREAM_BASE_URL: service.url,
     XVS_SERVICE_CODES: SIXTY_CODES.join(','),

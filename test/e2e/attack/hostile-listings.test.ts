@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gzipSync } from 'node:zlib';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { parseSeries, sumSeries, type Series } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
-import { buildVersionsListing, HostileService } from './hostile-service.ts';
+import {
+  buildFormatsListing,
+  buildOutputsListing,
+  buildTasksWithNewIds,
+  buildVersionsListing,
+  HostileService,
+} from './hostile-service.ts';
 
 const CODE = 'HOSTILE';
 const HEAP_FLAG = '--max-old-space-size=256';
@@ -56,11 +61,6 @@ function readSurplus(series: Series, item: string): number | undefined {
   return series.get(`${CATALOGUE.listingSurplus.name}{service_code="${CODE}",item="${item}"}`);
 }
 
-function buildTasksWithNewIds(prefix: string, count = MILLION): Buffer {
-  const tasks = Array.from({ length: count }, (_, index) => `{"id":"${prefix}-${index}","vs_id":"v"}`);
-  return gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`, { level: 1 });
-}
-
 test('a million client versions fold while they are read, and every user is counted', async () => {
   const series = await attack([buildVersionsListing(CODE, MILLION)]);
   assert.equal(sumSeries(series, CATALOGUE.onlineUsers.name, CODE), MILLION);
@@ -70,7 +70,7 @@ test('a million client versions fold while they are read, and every user is coun
 });
 
 test('a million new tasks in each listing are counted, and at most listing.max_tasks are remembered', async () => {
-  const series = await attack(['a', 'b', 'c'].map((prefix) => buildTasksWithNewIds(prefix)));
+  const series = await attack(['a', 'b', 'c'].map((prefix) => buildTasksWithNewIds(prefix, MILLION)));
   assert.equal(sumSeries(series, CATALOGUE.listingTasks.name, CODE), MILLION);
   assert.ok((readSurplus(series, 'task') ?? 0) >= 3 * (MILLION - 200_000));
 });
@@ -83,16 +83,7 @@ test('tasks with new ids of a million characters in each listing are rejected', 
 });
 
 test('ten tasks with 5,000 formats each have no more series than the limits allow', async () => {
-  const tasks = Array.from({ length: 10 }, (_task, number) => {
-    const outputs = Array.from(
-      { length: 5000 },
-      (_output, index) =>
-        `{"file_name":"f","format":"format-${number}-${index}","http_output_bytes":1,"http_connections_num":1,"streams":[]}`,
-    );
-    return `{"id":"t${number}","vs_id":"v","inputs":[],"outputs":[${outputs.join(',')}]}`;
-  });
-  const listing = `{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`;
-  const series = await attack([gzipSync(listing)], {
+  const series = await attack([buildFormatsListing()], {
     XVS_METRICS_PER_TASK: 'true',
     XVS_METRICS_MAX_TASKS: '1',
   });
@@ -101,12 +92,7 @@ test('ten tasks with 5,000 formats each have no more series than the limits allo
 });
 
 test('five million outputs of 5,000 tasks are counted, and those beyond the share of the heap have no accounts', async () => {
-  const outputs = Array.from({ length: 1000 }, () => '{}').join(',');
-  const tasks = Array.from(
-    { length: 5000 },
-    (_, index) => `{"id":"t${index}","vs_id":"v","outputs":[${outputs}]}`,
-  );
-  const series = await attack([gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`)]);
+  const series = await attack([buildOutputsListing(5000)]);
   assert.equal(sumSeries(series, CATALOGUE.listingTasks.name, CODE), 5000);
   assert.ok((readSurplus(series, 'task') ?? 0) > 0);
 });

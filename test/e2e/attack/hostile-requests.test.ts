@@ -11,11 +11,9 @@ import {
   HASH,
   SERVER_CERTIFICATE,
 } from '../../unit/web/secured-server.ts';
-import { AttackedExporter, nextEvent, SHIPPED } from './attacked-exporter.ts';
+import { AttackedExporter, nextEvent, PIPELINED, SHIPPED } from './attacked-exporter.ts';
 
 const CONNECTIONS = 400;
-const MINIMAL_REQUEST = 'GET / HTTP/1.1\r\nHost:\r\n\r\n';
-const PIPELINED = MINIMAL_REQUEST.repeat(65_536 / MINIMAL_REQUEST.length);
 
 for (const [name, yml, status] of [
   ['without passwords', '', 200],

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const MIB = 1024 * 1024;
 
@@ -12,6 +14,65 @@ export const BOMB: Buffer = (() => {
   const start = gzipSync('{"ret":0,"task_list":[],"user_list":[');
   return Buffer.concat([start, ...Array.from({ length: 128 }, () => users)]);
 })();
+
+const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000);
+
+/** The random part is too long to be collected and decompressed at once. */
+const UNFINISHED_ENTRY = `{"ret":0,"user_list":[],"task_list":[{"id":"${randomBytes(MIB / 8).toString('hex')}${'x'.repeat(16 * MIB)}`;
+
+export type Respond = (response: ServerResponse) => void;
+
+/** Sends a body, by default without an end. */
+function send(coding: string, body: Buffer, method: 'write' | 'end' = 'write'): Respond {
+  return (response) => void response.writeHead(200, { 'content-encoding': coding })[method](body);
+}
+
+/** Responses that are no listings. */
+export const HOSTILE_RESPONSES = {
+  expanding: send('gzip', BOMB),
+  hanging: send('gzip', gzipSync(UNFINISHED_ENTRY)),
+  brotli: send(
+    'br',
+    brotliCompressSync(UNFINISHED_ENTRY, {
+      params: { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_QUALITY]: 5 },
+    }),
+  ),
+  /** Small enough to be decompressed at once. */
+  busy: send('gzip', gzipSync(`{"ret":0,"task_list":[],"user_list":[${'{},'.repeat(330_000)}`), 'end'),
+  informational: ({ socket }: ServerResponse): void => {
+    const endless = new Readable({ read: () => void endless.push(EARLY_HINTS) });
+    if (socket !== null) endless.pipe(socket);
+  },
+};
+
+/** Builds a gzipped listing of tasks whose ids begin with a prefix. */
+export function buildTasksWithNewIds(prefix: string, count: number): Buffer {
+  const tasks = Array.from({ length: count }, (_, index) => `{"id":"${prefix}-${index}","vs_id":"v"}`);
+  return gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`, { level: 1 });
+}
+
+/** Builds a gzipped listing of ten tasks with 5,000 formats each. */
+export function buildFormatsListing(): Buffer {
+  const tasks = Array.from({ length: 10 }, (_task, number) => {
+    const outputs = Array.from(
+      { length: 5000 },
+      (_output, index) =>
+        `{"file_name":"f","format":"format-${number}-${index}","http_output_bytes":1,"http_connections_num":1,"streams":[]}`,
+    );
+    return `{"id":"t${number}","vs_id":"v","inputs":[],"outputs":[${outputs.join(',')}]}`;
+  });
+  return gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`);
+}
+
+/** Builds a gzipped listing of tasks with 1,000 outputs each. */
+export function buildOutputsListing(count: number): Buffer {
+  const outputs = Array.from({ length: 1000 }, () => '{}').join(',');
+  const tasks = Array.from(
+    { length: count },
+    (_, index) => `{"id":"t${index}","vs_id":"v","outputs":[${outputs}]}`,
+  );
+  return gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`);
+}
 
 /** Builds a gzipped listing with this number of users, each with a different client version. */
 export function buildVersionsListing(serviceCode: string, users: number): Buffer {
