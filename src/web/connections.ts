@@ -76,11 +76,13 @@ export class Connections {
   }
 
   /**
-   * Limits time and memory of responses that are not read yet. A body that several share counts once. A new
-   * response closes connections that take too long, and those that give way if there are too many bytes.
+   * Limits time and memory of responses that are not read yet; returns the body to send: that of a response
+   * which another client is still reading, if it is equal. A new response closes connections that take too
+   * long, and those that give way if there are too many bytes.
    */
-  startReading(connection: Connection, body: Buffer, nowMs: number): void {
+  startReading(connection: Connection, created: Buffer, nowMs: number): Buffer {
     connection.isBusy = false;
+    const body = [...this.#listUnread()].find((unread) => unread.equals(created)) ?? created;
     connection.unread = { body, sinceMs: nowMs };
     for (const slow of this.#open)
       if (slow.unread !== undefined && nowMs - slow.unread.sinceMs >= MAX_READING_MS)
@@ -88,14 +90,18 @@ export class Connections {
     while (this.#countUnreadBytes() > MAX_UNREAD_RESPONSE_BYTES) {
       // Closing another reader of the same body would free nothing.
       const others = [...this.#open].filter(({ unread }) => unread !== undefined && unread.body !== body);
-      if (others.length === 0) return;
+      if (others.length === 0) break;
       this.close(chooseVictim(others), 'slow_client');
     }
+    return body;
   }
 
   #countUnreadBytes(): number {
-    const bodies = new Set([...this.#open].map(({ unread }) => unread?.body));
-    return [...bodies].reduce((bytes, body) => bytes + (body?.length ?? 0), 0);
+    return [...this.#listUnread()].reduce((bytes, body) => bytes + body.length, 0);
+  }
+
+  #listUnread(): ReadonlySet<Buffer> {
+    return new Set([...this.#open].flatMap(({ unread }) => unread?.body ?? []));
   }
 
   close(connection: Connection | undefined, reason: ConnectionCloseReason): void {

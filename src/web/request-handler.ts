@@ -117,9 +117,8 @@ export class RequestHandler {
     // The server does not read request bodies, so it cannot reuse the connection after one.
     if (this.isShuttingDown || hasBody(request)) response.setHeader('Connection', 'close');
     response.writeHead(status, { ...headers, ...webConfigurationSource.current.headers });
-    this.#connections.startReading(connection, body, clock.monotonic());
     if (onSent !== undefined) response.once('finish', onSent);
-    sendBody(response, body);
+    sendBody(response, this.#connections.startReading(connection, body, clock.monotonic()));
   }
 }
 

@@ -71,9 +71,8 @@ test('a client that does not read its response is disconnected after a minute', 
 });
 
 test('responses that clients do not read hold at most 128 MiB: the client with the most is disconnected', async (t) => {
-  // Equal texts are separate bodies.
-  const text = 'x'.repeat(LARGE.length);
-  const { port, metrics, stall } = await startSending(t, () => text);
+  let letter = 0x61;
+  const { port, metrics, stall } = await startSending(t, () => Buffer.alloc(LARGE.length, (letter += 1)));
   const patient = connect({ host: HOST, port, localAddress: '127.0.0.2' });
   const slow = await openConnections(port, 4);
   for (const socket of [patient, ...slow]) await stall(socket);
@@ -82,6 +81,15 @@ test('responses that clients do not read hold at most 128 MiB: the client with t
   await closed;
   assert.deepEqual([metrics.closed, patient.destroyed], [['slow_client'], false]);
   for (const socket of [patient, ...slow]) socket.destroy();
+});
+
+test('clients that do not read equal responses share one copy: none is disconnected', async (t) => {
+  const { port, metrics, stall } = await startSending(t, () => Buffer.alloc(LARGE.length, 'x'));
+  const slow = await openConnections(port, 20);
+  for (const socket of slow) await stall(socket);
+  assert.equal((await requestOverHttp(port)).status, 200);
+  assert.deepEqual(metrics.closed, []);
+  for (const socket of slow) socket.destroy();
 });
 
 for (const [scheme, yml] of [
