@@ -5,7 +5,7 @@ import { parseDuration } from '../config/units.ts';
 import { observePoll, type Observation } from '../diagnostics/observe-poll.ts';
 import { isRejected } from '../diagnostics/remedies.ts';
 import { formatReport } from '../diagnostics/report.ts';
-import { Exposition } from '../metrics/exposition/exposition.ts';
+import { renderBlocks } from '../metrics/exposition/exposition.ts';
 import { createTally } from '../poller/poller.ts';
 import { openReaderPool } from '../poller/reader-module.ts';
 import { MAX_TOTAL_RESPONSE_BYTES } from '../runtime/limits.ts';
@@ -33,7 +33,7 @@ export const once = withConfiguration(
     await using exporter = createExporter(configuration, { clock, logger, log, build });
     await exporter.poller.pollOnce(signal);
     const { families } = await exporter.facade.collect();
-    stdout.write(new Exposition().renderBody('everything', families, 'text').bytes);
+    for (const block of renderBlocks(families, 'text')) stdout.write(block);
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
   { explain: 'switch', for: 'value', 'try-signing': 'switch', only: 'list' },

@@ -84,22 +84,30 @@ export class Store {
 
   /**
    * Collects the families of all or of the given states, in the order of the catalogue: one part of each
-   * family for each service code. The samples are the snapshot's own objects, so that the render cache hits.
+   * family for each service code.
    */
-  collectFamilies(nowMs: number, states: readonly CodeState[] = this.states): readonly Family[] {
-    const specs: readonly FamilySpec[] = Object.values(CATALOGUE);
-    return specs.flatMap((spec) => {
-      const getSamples = SAMPLES_BY_FAMILY.get(spec) ?? (() => undefined);
-      return states.flatMap((state) => {
-        const samples = getSamples(state, nowMs);
-        return samples === undefined ? [] : [this.#labels.label({ spec, samples }, state.serviceCode)];
-      });
-    });
+  *collectFamilies(
+    nowMs: number,
+    states: readonly CodeState[] = this.states,
+  ): Generator<Family, void, undefined> {
+    const codes = states.map((state) => ({
+      state,
+      isListingStale: isStale(state, nowMs),
+      staticLabels: this.#labels.get(state.serviceCode),
+    }));
+    for (const spec of Object.values<FamilySpec>(CATALOGUE)) {
+      const getSamples = SAMPLES_BY_FAMILY.get(spec);
+      if (getSamples === undefined) continue;
+      for (const { state, isListingStale, staticLabels } of codes) {
+        const samples = getSamples(state, isListingStale);
+        if (samples !== undefined) yield { spec, samples, serviceCode: state.serviceCode, staticLabels };
+      }
+    }
   }
 }
 
-/** Reads one family from a state; `undefined` if there is nothing to expose. `nowMs` is monotonic. */
-type SampleGetter = (state: CodeState, nowMs: number) => Samples | undefined;
+/** Reads one family from a state; `undefined` if there is nothing to expose. */
+type SampleGetter = (state: CodeState, isListingStale: boolean) => Samples | undefined;
 
 const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilySpec, SampleGetter>([
   [CATALOGUE.up, ({ isUp }) => columnOf(isUp === undefined ? isUp : Number(isUp))],
@@ -107,19 +115,23 @@ const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilyS
   ...LABEL_GROUP_NAMES.flatMap((group) =>
     familiesOf(group).map((family): [FamilySpec, SampleGetter] => [
       CATALOGUE[family],
-      (state, nowMs) => toColumn(state, group, family, nowMs),
+      createColumnGetter(group, family),
     ]),
   ),
   [CATALOGUE.taskLifetime, ({ snapshot, restored }) => (snapshot ?? restored)?.lifetimes],
   [CATALOGUE.expectedTasks, ({ expectation }) => columnOf(expectation?.tasks)],
   [
     CATALOGUE.expectedTaskUp,
-    (state, nowMs) => toExpected(state, nowMs, ({ condition }) => (condition === 'up' ? 1 : 0)),
+    (state, isListingStale) =>
+      toExpected(state, isListingStale, ({ condition }) => (condition === 'up' ? 1 : 0)),
   ],
-  [CATALOGUE.expectedTaskOutputs, (state, nowMs) => toExpected(state, nowMs, ({ outputs }) => outputs)],
+  [
+    CATALOGUE.expectedTaskOutputs,
+    (state, isListingStale) => toExpected(state, isListingStale, ({ outputs }) => outputs),
+  ],
   [
     CATALOGUE.expectedTaskByteCountsWaiting,
-    (state, nowMs) => toExpected(state, nowMs, ({ waiting }) => waiting),
+    (state, isListingStale) => toExpected(state, isListingStale, ({ waiting }) => waiting),
   ],
   [
     CATALOGUE.expectedTaskMinInputRate,
@@ -129,22 +141,18 @@ const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilyS
 ]);
 
 /** What describes the last listing disappears with it; counters stay, but those of single tasks. */
-function toColumn(
-  state: CodeState,
-  group: LabelGroupName,
-  family: string,
-  nowMs: number,
-): Column | undefined {
-  const { snapshot, restored } = state;
+function createColumnGetter(group: LabelGroupName, family: string): SampleGetter {
   const { of, families } = labelGroup(group);
   const isKept = families[family]?.type === 'counter' && of !== 'single_task';
-  if (!isKept && isStale(state, nowMs)) return undefined;
-  const all: Readonly<Partial<Record<LabelGroupName, Rows>>> | undefined = (
-    isKept ? (snapshot ?? restored) : snapshot
-  )?.rows;
-  const rows = all?.[group];
-  const numbers = rows?.columns[family];
-  return rows && numbers && { labelSets: rows.labelSets, numbers };
+  return ({ snapshot, restored }, isListingStale) => {
+    if (!isKept && isListingStale) return undefined;
+    const all: Readonly<Partial<Record<LabelGroupName, Rows>>> | undefined = (
+      isKept ? (snapshot ?? restored) : snapshot
+    )?.rows;
+    const rows = all?.[group];
+    const numbers = rows?.columns[family];
+    return rows && numbers && { labelSets: rows.labelSets, numbers };
+  };
 }
 
 /** A number for each expected name that has the minimum, whatever the polls do. */
@@ -159,10 +167,10 @@ function toMinima(
 /** A name that a reload has added has no number before the next listing or failed poll. */
 function toExpected(
   state: CodeState,
-  nowMs: number,
+  isListingStale: boolean,
   getValue: (task: ExpectedTask) => number | undefined,
 ): Column {
-  const recent = isStale(state, nowMs) ? undefined : state.snapshot?.expectedTasks;
+  const recent = isListingStale ? undefined : state.snapshot?.expectedTasks;
   const isListed = recent !== undefined && state.isUp === true;
   const tasks = listExpectedTasks(state.expectation, recent);
   const known = tasks.filter(({ condition }) => !isListed || condition !== 'unknown');

@@ -2,7 +2,8 @@ import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
-import { countSeries, type CollectedFamilies } from '../metrics/exposition/exposition.ts';
+import type { CollectedFamilies } from '../metrics/exposition/births.ts';
+import { countSeries } from '../metrics/exposition/exposition.ts';
 import {
   columnOf,
   type Family,
@@ -90,17 +91,20 @@ export function createExporterFacade(parts: ExporterParts) {
       const nowMs = clock.monotonic();
       const codeFamilies = store.collectFamilies(nowMs, states);
       if (selection === 'exporter') {
-        const allFamilies = [...codeFamilies, ...(await exporterMetrics.collect())];
-        const series = createSeriesFamily(countSeries(allFamilies));
-        return { families: [...ownFamilies, series], codes: [] };
+        const families = [...ownFamilies];
+        for (const family of withSeries(codeFamilies, await exporterMetrics.collect()))
+          if (family.spec === CATALOGUE.series) families.push(family);
+        return { families, codes: [] };
       }
-      const families = [...codeFamilies, ...ownFamilies];
-      if (selection === 'everything') families.push(createSeriesFamily(countSeries(families)));
       const codes = states.map((state) => ({
         state,
         isStale: isStale(state, nowMs),
         skippedPolls: exporterMetrics.getSkippedPolls(state.serviceCode),
       }));
+      const families =
+        selection === 'everything'
+          ? withSeries(codeFamilies, ownFamilies)
+          : [...codeFamilies, ...ownFamilies];
       return { families, codes };
     },
     getServiceCodes: (): readonly { readonly serviceCode: string; readonly labels: StaticLabels }[] =>
@@ -157,9 +161,15 @@ function findUnwritten(store: Store, lastWriteMs: number): number | undefined {
   return newestMs - lastWriteMs > MAX_UNWRITTEN_MS ? lastWriteMs : undefined;
 }
 
-/** The count includes the series that carries it. */
-function createSeriesFamily(otherSeriesCount: number): Family {
-  return { spec: CATALOGUE.series, samples: columnOf(otherSeriesCount + 1) };
+/** The families, then the number of their series, which includes the series that carries it. */
+function* withSeries(...parts: readonly Iterable<Family>[]): Generator<Family, void> {
+  let series = 1;
+  for (const families of parts)
+    for (const family of families) {
+      series += countSeries(family);
+      yield family;
+    }
+  yield { spec: CATALOGUE.series, samples: columnOf(series) };
 }
 
 function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {

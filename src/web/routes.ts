@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Exposition } from '../metrics/exposition/exposition.ts';
+import type { Births } from '../metrics/exposition/births.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import {
   parseRequestTarget,
@@ -16,7 +16,7 @@ import { renderListPage } from './status-page/list-page.ts';
 import { renderServiceCodePage } from './status-page/service-code-page.ts';
 
 export interface RouteOptions {
-  readonly exposition: Exposition;
+  readonly births: Births;
   /** `undefined` disables `/-/reload`. The error has a line for each problem of the new configuration. */
   readonly reload?: (() => Promise<{ readonly error?: string }>) | undefined;
 }
@@ -50,13 +50,13 @@ function findRoute(
   path: string,
   query: URLSearchParams,
   facade: ExporterFacade,
-  { exposition }: RouteOptions,
+  { births }: RouteOptions,
 ): Route | undefined {
   switch (path) {
     case facade.telemetryPath:
-      return (request) => handleScrape(facade, request, query, exposition);
+      return (request) => handleScrape(facade, request, query, births);
     case OWN_METRICS_PATH:
-      return (request) => respondExposition(facade, request, 'exporter', exposition);
+      return (request) => respondExposition(facade, request, 'exporter', births);
     case '/sd':
       return (request) => handleServiceDiscovery(facade, request);
     case PROBE_PATHS.health:

@@ -1,7 +1,7 @@
 import { PollHistory } from '../../src/poller/poll-history.ts';
 import { Store } from '../../src/poller/store.ts';
 import { createReaderLimits } from '../../src/listing/reader-limits.ts';
-import type { ExpositionFormat } from '../../src/metrics/exposition/exposition-lines.ts';
+import type { ExpositionFormat } from '../../src/metrics/exposition/exposition.ts';
 import { Tally } from '../../src/tally/tally.ts';
 import { createReaderPool, POLLED_CODE, readInChunks } from './read-listing.ts';
 import { render } from './render.ts';

@@ -1,8 +1,7 @@
-import { Exposition } from '../../src/metrics/exposition/exposition.ts';
-import type { ExpositionFormat } from '../../src/metrics/exposition/exposition-lines.ts';
 import type { Family } from '../../src/metrics/catalogue/family.ts';
+import { renderBlocks, type ExpositionFormat } from '../../src/metrics/exposition/exposition.ts';
 
-/** Renders an exposition as text, without a shared cache. */
-export function render(families: readonly Family[], format: ExpositionFormat): string {
-  return new Exposition().renderBody('everything', families, format).bytes.toString();
+/** Renders an exposition as text. */
+export function render(families: Iterable<Family>, format: ExpositionFormat): string {
+  return Buffer.concat([...renderBlocks(families, format)]).toString();
 }

@@ -8,7 +8,7 @@ import type { LabelSet } from '../../listing/label-values.ts';
 import type { Rows } from '../../listing/rows.ts';
 import type { CodeState } from '../../poller/store.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
-import type { Column, Samples } from '../catalogue/family.ts';
+import type { Column, Family } from '../catalogue/family.ts';
 
 export interface ExposedCode {
   /** Its history stands for the code: it comes and goes with it. */
@@ -31,12 +31,15 @@ interface Answered {
   readonly skipReasons: number;
 }
 
-/** The columns that a scrape gets, by those with totals: by {@link toKey}. */
-type Replacements = ReadonlyMap<object, Column>;
+/** The columns that a scrape gets, by the numbers of those with totals. */
+type Replacements = ReadonlyMap<readonly number[], Column>;
 
-/** What is the same object as long as samples are the same. */
-export function toKey(samples: Samples): object {
-  return 'labelSets' in samples ? samples.numbers : samples;
+/** What a scrape exposes. */
+export interface CollectedFamilies {
+  /** Read once. */
+  readonly families: Iterable<Family>;
+  /** The service codes of which the families hold the counters. */
+  readonly codes: readonly ExposedCode[];
 }
 
 /**
@@ -49,9 +52,15 @@ export class Births {
   /** All scrapes of a listing get the same. */
   readonly #newborn = new WeakMap<Snapshot, Replacements>();
 
+  /** The families as a scrape gets them. */
+  expose({ families, codes }: CollectedFamilies): Iterable<Family> {
+    const newborn = this.#findNewborn(codes);
+    return newborn.size === 0 ? families : replaceSamples(families, newborn);
+  }
+
   /** Finds the samples of which some are new, and puts 0 in the place of their totals. */
-  findNewborn(codes: readonly ExposedCode[]): Replacements {
-    const newborn = new Map<object, Column>();
+  #findNewborn(codes: readonly ExposedCode[]): Replacements {
+    const newborn = new Map<readonly number[], Column>();
     for (const { state, skippedPolls } of codes) {
       const { skipReasons } = this.#getAnswered(state);
       const { labelSets, numbers } = skippedPolls;
@@ -65,6 +74,7 @@ export class Births {
     return newborn;
   }
 
+  /** Records that a scrape has been answered with the families of these codes. */
   recordAnswer(codes: readonly ExposedCode[]): void {
     for (const { state, isStale, skippedPolls } of codes) {
       const { history, snapshot } = state;
@@ -92,7 +102,7 @@ export class Births {
     const found = this.#newborn.get(snapshot);
     if (found !== undefined) return found;
     const { labelSets } = this.#getAnswered(state);
-    const newborn = new Map<object, Column>();
+    const newborn = new Map<readonly number[], Column>();
     for (const [index, group] of COUNTER_GROUPS.entries()) {
       const rows: Rows | undefined = snapshot.rows[group];
       const answered = labelSets[index] ?? [];
@@ -109,6 +119,14 @@ export class Births {
     }
     this.#newborn.set(snapshot, newborn);
     return newborn;
+  }
+}
+
+function* replaceSamples(families: Iterable<Family>, newborn: Replacements): Generator<Family, void> {
+  for (const family of families) {
+    const { samples } = family;
+    const exposed = 'labelSets' in samples ? newborn.get(samples.numbers) : undefined;
+    yield exposed === undefined ? family : { ...family, samples: exposed };
   }
 }
 

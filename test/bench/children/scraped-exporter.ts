@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createExporter } from '../../../src/app.ts';
-import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
+import { Births } from '../../../src/metrics/exposition/births.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
 import { startWebServer } from '../../../src/web/server.ts';
@@ -22,7 +22,7 @@ async function run(): Promise<void> {
     clock: { ...clock, monotonic: () => clock.monotonic() + skippedMs },
   };
   const { facade, poller, store, exporterMetrics } = createExporter(configuration, dependencies);
-  const routes = { exposition: new Exposition() };
+  const routes = { births: new Births() };
   const web = await startWebServer({
     addresses: configuration.web.listenAddresses,
     maxRequests: 100,

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
-import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
+import { Births } from '../../../src/metrics/exposition/births.ts';
 import type { PollHistory } from '../../../src/poller/poll-history.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
 import { handle } from '../../../src/web/routes.ts';
@@ -31,7 +31,7 @@ export class PageServer implements AsyncDisposable {
 
   /** Listens on a free port; returns the base URL. */
   async open(): Promise<string> {
-    const options = { exposition: new Exposition() };
+    const options = { births: new Births() };
     this.#server = await startWebServer({
       addresses: [{ host: '127.0.0.1', port: 0 }],
       maxRequests: 40,

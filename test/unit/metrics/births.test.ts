@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { columnByLabel, NO_NUMBERS } from '../../../src/metrics/catalogue/family.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import type { ExpositionFormat } from '../../../src/metrics/exposition/exposition-lines.ts';
-import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
+import type { ExpositionFormat } from '../../../src/metrics/exposition/exposition.ts';
+import { Births } from '../../../src/metrics/exposition/births.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
+import { render } from '../../support/render.ts';
 import { buildTaskRecord } from '../../support/record-builders.ts';
 import { TallyRun } from '../../support/tally-run.ts';
 
@@ -14,7 +15,7 @@ type Bytes = Readonly<Record<string, number>>;
 /** The exposition of a service code with per-task metrics. Each task is on a server of its own, which has its name. */
 class Scrapes {
   readonly run = new TallyRun({ perTask: true, maxLabelSets: 2 });
-  readonly #exposition = new Exposition();
+  readonly #births = new Births();
   readonly #store = new Store();
   #skippedPolls = NO_NUMBERS;
 
@@ -59,8 +60,11 @@ class Scrapes {
       { spec: CATALOGUE.pollsSkipped, samples: this.#skippedPolls, serviceCode: 'TESTING' },
     ];
     const codes = states.map((state) => ({ state, isStale, skippedPolls: this.#skippedPolls }));
-    const { body, answered } = this.#exposition.render('everything', { families, codes }, format);
-    return { values: Object.fromEntries(body.bytes.toString().split('\n').flatMap(readCounter)), answered };
+    const text = render(this.#births.expose({ families, codes }), format);
+    return {
+      values: Object.fromEntries(text.split('\n').flatMap(readCounter)),
+      answered: () => this.#births.recordAnswer(codes),
+    };
   }
 
   scrape(format?: ExpositionFormat, isStale?: boolean): Bytes {

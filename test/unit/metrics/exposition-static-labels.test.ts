@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
 import { columnOf, type Family } from '../../../src/metrics/catalogue/family.ts';
 import { render } from '../../support/render.ts';
 
@@ -28,17 +27,4 @@ test('static labels come after those of the family and before le', () => {
       String.raw`xvs_task_lifetime_seconds_count{service_code="A",env="a\"b",tenant="acme"} 2`,
     ],
   );
-});
-
-test('changed static labels invalidate the render cache of both formats', () => {
-  const exposition = new Exposition();
-  for (const labels of [undefined, { tenant: 'acme' }, { tenant: 'globex' }, undefined]) {
-    for (const format of ['text', 'openmetrics', 'text'] as const) {
-      const one = labels === undefined ? POLLS : { ...POLLS, staticLabels: labels };
-      assert.equal(
-        exposition.renderBody('everything', [one], format).bytes.toString(),
-        render([one], format),
-      );
-    }
-  }
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import { countSeries } from '../../../src/metrics/exposition/exposition.ts';
+import { countSeries, renderBlocks } from '../../../src/metrics/exposition/exposition.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 import { render } from '../../support/render.ts';
 import {
@@ -116,8 +116,19 @@ test('promtool accepts the catalogue', (t) => {
 test('the series count equals the number of sample lines in text 0.0.4', () => {
   for (const families of [EVERY_KIND, oneSampleEach()]) {
     const lines = render(families, 'text').split('\n');
-    assert.equal(countSeries(families), lines.filter((line) => line !== '' && !line.startsWith('#')).length);
+    const series = families.reduce((sum, family) => sum + countSeries(family), 0);
+    assert.equal(series, lines.filter((line) => line !== '' && !line.startsWith('#')).length);
   }
+});
+
+test('large bodies come in blocks, between lines, whatever length a line has', () => {
+  const values = ['', 'é'.repeat(300_000), ...Array.from({ length: 20_000 }, (_, index) => `value ${index}`)];
+  const spec: FamilySpec = { name: 'large', type: 'gauge', help: 'Large.', labels: ['x'] };
+  const family = { spec, samples: columnByLabel(values.map((value) => [value, 1])) };
+  const blocks = [...renderBlocks([family], 'text')].map(String);
+  const lines = values.map((value) => `large{x="${value}"} 1\n`);
+  assert.equal(blocks.join(''), `# HELP large Large.\n# TYPE large gauge\n${lines.join('')}`);
+  assert.ok(blocks.length > 1 && blocks.every((block) => block.endsWith('\n')));
 });
 
 function oneSampleEach(): Family[] {

@@ -123,9 +123,8 @@ test('after a good poll every family of the listing and every counter is exposed
 
 test('families are exposed in the order of the catalogue', () => {
   const order: readonly string[] = Object.values(CATALOGUE).map(({ name }) => name);
-  const positions = createStore(createPolledState('A'), createPolledState('B'))
-    .collectFamilies(SNAPSHOT_MS)
-    .map(({ spec }) => order.indexOf(spec.name));
+  const store = createStore(createPolledState('A'), createPolledState('B'));
+  const positions = Array.from(store.collectFamilies(SNAPSHOT_MS), ({ spec }) => order.indexOf(spec.name));
   assert.deepEqual(
     positions,
     positions.toSorted((a, b) => a - b),

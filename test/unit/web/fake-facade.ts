@@ -1,7 +1,7 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { columnByLabel, columnOf, NO_NUMBERS } from '../../../src/metrics/catalogue/family.ts';
 import type { Family } from '../../../src/metrics/catalogue/family.ts';
-import type { CollectedFamilies } from '../../../src/metrics/exposition/exposition.ts';
+import type { CollectedFamilies } from '../../../src/metrics/exposition/births.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { createPolling, createStatus, PROCESS } from './status-page/status-fixtures.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
+import { Births } from '../../../src/metrics/exposition/births.ts';
 import { handle } from '../../../src/web/routes.ts';
 import type { WebRequest } from '../../../src/web/http-messages.ts';
 import { createEmptyFacade } from './fake-facade.ts';
@@ -23,9 +23,9 @@ function send(codes: Readonly<Record<string, Labels>>, request: Partial<WebReque
     telemetryPath: '/other-metrics',
     getServiceCodes: () => Object.entries(codes).map(([serviceCode, labels]) => ({ serviceCode, labels })),
   });
-  const exposition = new Exposition();
+  const births = new Births();
   const sent = { method: 'GET', url: '/sd?service_code=B&x', headers: { host: '[::1]' }, ...request };
-  return handle(sent, facade, { exposition });
+  return handle(sent, facade, { births });
 }
 
 async function readGroups(...parameters: Parameters<typeof send>) {
@@ -93,9 +93,9 @@ for (const host of [
 }
 
 test('over TLS, targets have the scheme https', async (t) => {
-  const exposition = new Exposition();
+  const births = new Births();
   const { port } = await startSecuredServer(t, `tls_server_config: { ${SERVER_CERTIFICATE} }`, {
-    handle: (request) => handle(request, createEmptyFacade(), { exposition }),
+    handle: (request) => handle(request, createEmptyFacade(), { births }),
   });
   const { body } = await requestOverHttps(port, '/sd', { headers: { host: 'localhost' } });
   assert.match(body, /"targets":\["localhost"\].*"__scheme__":"https"/);
