@@ -3,7 +3,6 @@ import { OTHER, UNKNOWN, type LabelSet } from '../listing/label-values.ts';
 import type { OutputReading, TaskReading } from '../listing/listing.ts';
 import { placeOf, recordOf, TextRows, type Rows, type RowsOf } from '../listing/rows.ts';
 import type { Instant } from './instant.ts';
-import { reuseRows } from './group-rows.ts';
 import { ABSENCE_MS } from './label-set-limit.ts';
 import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
 
@@ -147,16 +146,19 @@ export function hideUnexpected<AllCounts extends { readonly rows: RowsOf<Expecte
   expectedNames: readonly string[],
 ): AllCounts {
   const expected = new Set(expectedNames);
+  const isExpected = (labels: LabelSet = []): boolean => expected.has(labels[0] ?? '');
+  const isHidden = ({ labelSets, columns }: Rows): boolean =>
+    Object.values(columns).every((column) =>
+      column.every((value, row) => Number.isNaN(value) || isExpected(labelSets[row])),
+    );
+  const { rows } = counts;
+  if (EXPECTED_GROUPS.every((group) => isHidden(rows[group]))) return counts;
   const hide = ({ labelSets, columns }: Rows): Rows => ({
     labelSets,
     columns: recordOf(Object.keys(columns), (family) =>
-      (columns[family] ?? []).map((value, row) =>
-        expected.has(labelSets[row]?.[0] ?? '') ? value : Number.NaN,
-      ),
+      (columns[family] ?? []).map((value, row) => (isExpected(labelSets[row]) ? value : Number.NaN)),
     ),
   });
-  const before = counts.rows;
-  const rows = recordOf(EXPECTED_GROUPS, (group) => reuseRows(before[group], hide(before[group])));
-  const isSame = EXPECTED_GROUPS.every((group) => rows[group] === before[group]);
-  return isSame ? counts : { ...counts, rows: { ...before, ...rows } };
+  const hidden = recordOf(EXPECTED_GROUPS, (group) => hide(rows[group]));
+  return { ...counts, rows: { ...rows, ...hidden } };
 }

@@ -1,5 +1,5 @@
 import { countersOf, familiesOf, labelGroup, type LabelGroupName } from '../listing/label-groups.ts';
-import { isNamed, type LabelSet } from '../listing/label-values.ts';
+import { isNamed } from '../listing/label-values.ts';
 import { addTo, recordOf, type Rows } from '../listing/rows.ts';
 import type { Instant } from './instant.ts';
 import { LabelSetLimit } from './label-set-limit.ts';
@@ -23,13 +23,18 @@ export class GroupRows {
   /** Takes the rows of a listing; returns what is exposed. A counter whose row is evicted is forgotten. */
   commit({ labelSets, columns }: Rows, at: Instant): Rows {
     const rows = this.limit.assign(labelSets, at);
+    // Most listings have nothing wrong: nothing is exposed of many groups.
+    if (this.limit.labelSets.length === 0 && this.#published.labelSets.length === 0) return this.#published;
     const next = recordOf(familiesOf(this.#group), (family) => {
       const column = this.#begin(family);
-      for (const [index, value] of (columns[family] ?? []).entries())
+      const values = columns[family] ?? [];
+      for (let index = 0; index < values.length; index += 1) {
+        const value = values[index] ?? Number.NaN;
         if (!Number.isNaN(value)) addTo(column, rows[index] ?? 0, value);
+      }
       return column;
     });
-    this.#published = reuseRows(this.#published, { labelSets: [...this.limit.labelSets], columns: next });
+    this.#published = { labelSets: this.limit.labelSets, columns: next };
     return this.#published;
   }
 
@@ -45,7 +50,7 @@ export class GroupRows {
   restoreCounters({ labelSets, columns }: Rows, last: Instant): void {
     for (const labels of labelSets) this.limit.restore(labels, last);
     this.#published = {
-      labelSets: [...this.limit.labelSets],
+      labelSets: this.limit.labelSets,
       columns: recordOf(familiesOf(this.#group), (family) =>
         labelSets.map((_, row) => (this.#isCounter(family) ? (columns[family]?.[row] ?? 0) : Number.NaN)),
       ),
@@ -66,24 +71,4 @@ export class GroupRows {
   #isCounter(family: string): boolean {
     return labelGroup(this.#group).families[family]?.type === 'counter';
   }
-}
-
-/**
- * Returns rows with the label sets and columns of earlier ones where they are equal: what is rendered of
- * them stays valid, and only one is kept. A column is the same object only if its label sets are, too.
- */
-export function reuseRows(before: Rows | undefined, now: Rows): Rows {
-  if (before === undefined || !areEqual(before.labelSets, now.labelSets)) return now;
-  const families = Object.keys(now.columns);
-  const columns = recordOf(families, (family) => {
-    const [last = [], next = []] = [before.columns[family], now.columns[family]];
-    return areEqual(last, next) ? last : next;
-  });
-  const isSame = families.every((family) => columns[family] === before.columns[family]);
-  return isSame ? before : { labelSets: before.labelSets, columns };
-}
-
-/** Equal label sets are one object. */
-function areEqual(before: readonly (LabelSet | number)[], now: readonly (LabelSet | number)[]): boolean {
-  return before.length === now.length && before.every((item, at) => Object.is(item, now[at]));
 }

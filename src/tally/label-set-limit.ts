@@ -4,6 +4,10 @@ import type { Instant } from './instant.ts';
 
 /** A label set that has been absent for longer gives its row to a new one. */
 export const ABSENCE_MS = 60 * 60 * 1000;
+/** Up to so many label sets are found without an index, which would take more time to build and memory. */
+const MAX_SEARCHED = 64;
+const NO_LABEL_SETS: readonly LabelSet[] = [];
+const NO_ROWS: readonly number[] = [];
 /** Rows of folded label sets come on top of the limit: this part of it. */
 const FOLDED_PART = 1 / 8;
 
@@ -17,13 +21,13 @@ export class LabelSetLimit {
   foldedCount = 0;
   readonly #group: LabelGroupName;
   readonly #maxRows: number;
-  /** In the order in which label sets got their rows. */
-  #rows = new Map<LabelSet, number>();
-  /** By row. */
+  /** By row. Snapshots share it while it is the same. */
   #labelSets: LabelSet[] = [];
   #seen: Instant[] = [];
   /** Rows of folded label sets: they are never evicted. */
   #foldedRows = 0;
+  /** The row of each of many label sets while a listing is assigned. */
+  #index: Map<LabelSet, number> | undefined;
 
   constructor(group: LabelGroupName, maxLabelSets: number) {
     this.#group = group;
@@ -45,41 +49,63 @@ export class LabelSetLimit {
   }
 
   assign(labelSets: readonly LabelSet[], at: Instant): readonly number[] {
+    this.foldedCount = 0;
+    const before = this.#labelSets;
+    if (before.length === 0 && labelSets.length === 0) return NO_ROWS;
+    this.#labelSets = [...before];
+    this.#index = before.length + labelSets.length > MAX_SEARCHED ? indexRows(before) : undefined;
     for (const labels of labelSets) {
-      const row = this.#rows.get(labels);
+      const row = this.#find(labels);
       if (row !== undefined) this.#seen[row] = at;
     }
     // Without counters, nothing but a 0 is exposed of what is absent.
     if (countersOf(this.#group).length === 0) this.#dropAbsent(at);
-    const evictable = this.#listAbsent(at);
-    this.foldedCount = 0;
-    return labelSets.map((labels) => this.#rows.get(labels) ?? this.#assignNew(labels, at, evictable));
+    let evictable: Iterator<LabelSet, undefined> | undefined;
+    const evict = (): LabelSet | undefined => (evictable ??= this.#listAbsent(at).values()).next().value;
+    const rows = labelSets.map((labels) => this.#find(labels) ?? this.#assignNew(labels, at, evict));
+    this.#index = undefined;
+    // A copy has no room for more.
+    if (areEqual(before, this.#labelSets)) this.#labelSets = before;
+    else [this.#labelSets, this.#seen] = [[...this.#labelSets], [...this.#seen]];
+    return rows;
+  }
+
+  #find(labels: LabelSet): number | undefined {
+    if (this.#index !== undefined) return this.#index.get(labels);
+    const row = this.#labelSets.indexOf(labels);
+    return row < 0 ? undefined : row;
   }
 
   #dropAbsent(at: Instant): void {
-    const absent = new Set(this.#listAbsent(at));
-    if (absent.size === 0) return;
-    const kept = [...this.#rows].filter(([labels]) => !absent.has(labels));
-    this.#labelSets = kept.map(([labels]) => labels);
-    this.#seen = kept.map(([, row]) => this.#seen[row] ?? at);
-    this.#rows = new Map(this.#labelSets.map((labels, row) => [labels, row]));
+    const list = this.#listAbsent(at);
+    if (list.length === 0) return;
+    const absent = new Set(list);
+    const isKept = (_: unknown, row: number): boolean => !absent.has(this.#labelSets[row] ?? []);
+    this.#seen = this.#seen.filter(isKept);
+    this.#labelSets = this.#labelSets.filter(isKept);
+    this.#index &&= indexRows(this.#labelSets);
   }
 
-  /** Label sets that have been absent for an hour, the longest first: found when the first is asked for. */
-  *#listAbsent({ monotonicMs }: Instant): Generator<LabelSet, void> {
-    const absent: [labels: LabelSet, seenMs: number][] = [];
-    for (const [labels, row] of this.#rows) {
-      const seenMs = this.#seen[row]?.monotonicMs ?? monotonicMs;
-      if (monotonicMs - seenMs > ABSENCE_MS && !this.#isFolded(labels)) absent.push([labels, seenMs]);
-    }
-    for (const [labels] of absent.toSorted(([, a], [, b]) => a - b)) yield labels;
+  /** Label sets that have been absent for an hour, the longest first. */
+  #listAbsent({ monotonicMs: nowMs }: Instant): readonly LabelSet[] {
+    if (this.#seen.every(({ monotonicMs }) => nowMs - monotonicMs <= ABSENCE_MS)) return NO_LABEL_SETS;
+    const isAbsent = (row: number): boolean =>
+      nowMs - this.#seenMs(row) > ABSENCE_MS && !this.#isFolded(this.#labelSets[row] ?? []);
+    return [...this.#labelSets.keys()]
+      .filter(isAbsent)
+      .toSorted((a, b) => this.#seenMs(a) - this.#seenMs(b))
+      .map((row) => this.#labelSets[row] ?? []);
+  }
+
+  #seenMs(row: number): number {
+    return this.#seen[row]?.monotonicMs ?? Infinity;
   }
 
   /** Returns a free row, that of the first evictable label set, or that of what folds. */
-  #assignNew(labels: LabelSet, at: Instant, evictable: Generator<LabelSet, void>): number {
+  #assignNew(labels: LabelSet, at: Instant, evict: () => LabelSet | undefined): number {
     if (this.#isFolded(labels)) return this.#findFolded(labels, at);
-    if (this.#rows.size - this.#foldedRows < this.#maxRows) return this.#addRow(labels, at);
-    const evicted = evictable.next().value;
+    if (this.#labelSets.length - this.#foldedRows < this.#maxRows) return this.#addRow(labels, at);
+    const evicted = evict();
     if (evicted !== undefined) return this.#replace(evicted, labels, at);
     this.foldedCount += 1;
     return this.#findFolded(labels, at);
@@ -91,24 +117,24 @@ export class LabelSetLimit {
     const all = internLabels(labels.map(() => OTHER));
     const hasRoom = foldedPlaces.length > 0 && this.#foldedRows < Math.ceil(this.#maxRows * FOLDED_PART);
     const row =
-      this.#rows.get(folded) ??
-      (hasRoom ? this.#addRow(folded, at) : (this.#rows.get(all) ?? this.#addRow(all, at)));
+      this.#find(folded) ??
+      (hasRoom ? this.#addRow(folded, at) : (this.#find(all) ?? this.#addRow(all, at)));
     this.#seen[row] = at;
     return row;
   }
 
   #addRow(labels: LabelSet, seen: Instant): number {
     const row = this.#labelSets.push(labels) - 1;
-    this.#rows.set(labels, row);
     this.#seen.push(seen);
+    this.#index?.set(labels, row);
     if (this.#isFolded(labels)) this.#foldedRows += 1;
     return row;
   }
 
   #replace(evicted: LabelSet, labels: LabelSet, at: Instant): number {
-    const row = this.#rows.get(evicted) ?? 0;
-    this.#rows.delete(evicted);
-    this.#rows.set(labels, row);
+    const row = this.#find(evicted) ?? 0;
+    this.#index?.delete(evicted);
+    this.#index?.set(labels, row);
     this.#labelSets[row] = labels;
     this.#seen[row] = at;
     return row;
@@ -118,4 +144,13 @@ export class LabelSetLimit {
   #isFolded(labels: LabelSet): boolean {
     return this.#maxRows < Infinity && labels.includes(OTHER);
   }
+}
+
+function indexRows(labelSets: readonly LabelSet[]): Map<LabelSet, number> {
+  return new Map(labelSets.map((labels, row) => [labels, row]));
+}
+
+/** Equal label sets are one object. */
+function areEqual(before: readonly LabelSet[], now: readonly LabelSet[]): boolean {
+  return before.length === now.length && before.every((labels, row) => labels === now[row]);
 }

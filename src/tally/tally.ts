@@ -3,17 +3,16 @@ import {
   COUNTED_GROUPS,
   familiesOf,
   LIMITED_GROUPS,
-  type LabelGroupName,
   type LimitedGroupName,
   type TableFamilyKey,
   type WholeGroupName,
 } from '../listing/label-groups.ts';
 import { isNamed, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
-import { placeOf, recordOf, sumColumn, TextRows, type Rows, type RowsOf } from '../listing/rows.ts';
+import { placeOf, recordOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
 import type { Instant } from './instant.ts';
-import { GroupRows, reuseRows } from './group-rows.ts';
+import { GroupRows } from './group-rows.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { ExpectedCounters } from './expected-counters.ts';
 import { DEFAULT_MAX_STREAM_RATE, Ledger, type LedgerOptions } from './ledger/ledger.ts';
@@ -66,8 +65,6 @@ export class Tally {
   readonly #meteredFormats = new Set<string>();
   /** Families that have ever folded: from then on they are exposed, at 0 too. */
   readonly #everFolded = new Set<TableFamilyKey>();
-  /** What was exposed last of the rows without memory. */
-  readonly #lastRows = new Map<LabelGroupName, Rows>();
   readonly #timeline = { offsetMs: 0 };
 
   constructor(options: TallyOptions) {
@@ -163,7 +160,7 @@ export class Tally {
     const expectedRows = this.#expectedCounters.collect(this.#expectedTasks.names);
     const taskRows = this.#details?.collect(this.#ledger);
     return {
-      rows: Object.assign(rows, this.#reuse(expectedRows), taskRows && this.#reuse(taskRows)),
+      rows: Object.assign(rows, expectedRows, taskRows),
       lifetimes: [this.#ledger.lifetimes.toSample([])],
     };
   }
@@ -206,12 +203,8 @@ export class Tally {
     const serversSeen = new TextRows('serversSeen');
     for (const [labels, seen] of this.#groups.userServers.limit.listSeen())
       if (isNamed(labels)) serversSeen.count('serverLastSeen', seen.wallMs / 1000, ...labels);
-    return this.#reuse({
-      listing: totals,
-      serversSeen,
-      oldestTasks: this.#collectOldest(serverSums),
-      foldedLabelSets: this.#collectFolded(),
-    });
+    const oldestTasks = this.#collectOldest(serverSums);
+    return { listing: totals, serversSeen, oldestTasks, foldedLabelSets: this.#collectFolded() };
   }
 
   /** The servers with the oldest tasks, up to the limit: a time has no sum to fold into. */
@@ -224,31 +217,14 @@ export class Tally {
   }
 
   #collectFolded(): TextRows<'foldedLabelSets'> {
-    const counts = new Map<TableFamilyKey, number>();
-    for (const group of LIMITED_GROUPS)
-      for (const family of familiesOf(group)) counts.set(family, this.#groups[group].limit.foldedCount);
-    counts.set('taskInfo', this.#details?.omittedCount ?? 0);
-    for (const [family, count] of counts) if (count > 0) this.#everFolded.add(family);
     const rows = new TextRows('foldedLabelSets');
-    for (const family of this.#everFolded)
-      rows.count('foldedLabelSets', counts.get(family) ?? 0, CATALOGUE[family].name);
+    const count = (family: TableFamilyKey, folded: number): void => {
+      if (folded > 0) this.#everFolded.add(family);
+      if (this.#everFolded.has(family)) rows.count('foldedLabelSets', folded, CATALOGUE[family].name);
+    };
+    for (const group of LIMITED_GROUPS)
+      for (const family of familiesOf(group)) count(family, this.#groups[group].limit.foldedCount);
+    count('taskInfo', this.#details?.omittedCount ?? 0);
     return rows;
   }
-
-  /** Replaces rows by those of the last listing where they are equal. */
-  #reuse<AllRows extends Readonly<Partial<Record<LabelGroupName, Rows>>>>(all: AllRows): AllRows {
-    // `Object.keys` is typed as string[].
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const groups = Object.keys(all) as (keyof AllRows & LabelGroupName)[];
-    // Rows are replaced by those of the same label group.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return recordOf(groups, (group) => {
-      const { labelSets, columns }: Rows = all[group] ?? NO_ROWS;
-      const rows = reuseRows(this.#lastRows.get(group), { labelSets, columns });
-      this.#lastRows.set(group, rows);
-      return rows;
-    }) as unknown as AllRows;
-  }
 }
-
-const NO_ROWS: Rows = { labelSets: [], columns: {} };
