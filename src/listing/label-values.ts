@@ -41,12 +41,16 @@ const unusedLabels = new FinalizationRegistry<string>((key) => {
   if (knownLabels.get(key)?.deref() === undefined) knownLabels.delete(key);
 });
 
-/** Returns one object for equal label sets: those of listings and of service codes are much alike. */
+/**
+ * Returns one object for equal label sets: those of listings and of service codes are much alike. The caller
+ * may change `labels` afterwards.
+ */
 export function internLabels(labels: LabelSet): LabelSet {
   const key = labels.length === 1 ? (labels[0] ?? '') : labels.join('\u0000');
   const known = knownLabels.get(key)?.deref();
   if (known !== undefined) return known;
-  knownLabels.set(key, new WeakRef(labels));
-  unusedLabels.register(labels, key);
-  return labels;
+  const interned = [...labels];
+  knownLabels.set(key, new WeakRef(interned));
+  unusedLabels.register(interned, key);
+  return interned;
 }

@@ -134,10 +134,13 @@ export class RowTable<Family extends string = string> {
 
   /** The rows with the names of their labels, for longer than the table has them. */
   toRows(names: LabelNames): OpenRows<Family> {
-    const places = this.#labels.map((_, place) => place);
     const labelSets: LabelSet[] = [];
-    for (let row = 0; row < this.rows; row += 1)
-      labelSets.push(internLabels(places.map((place) => names.getValue(this.labelAt(row, place)))));
+    const labels = this.#labels.map(() => '');
+    for (let row = 0; row < this.rows; row += 1) {
+      for (let place = 0; place < labels.length; place += 1)
+        labels[place] = names.getValue(this.labelAt(row, place));
+      labelSets.push(internLabels(labels));
+    }
     // A typed array would take more memory than a few numbers.
     const toList = (family: Family): number[] => labelSets.map((_, row) => this.columns[family][row] ?? 0);
     return { labelSets, columns: recordOf(this.#families, toList) };
