@@ -117,8 +117,7 @@ export class LabelSetLimit {
     const all = internLabels(labels.map(() => OTHER));
     const hasRoom = foldedPlaces.length > 0 && this.#foldedRows < Math.ceil(this.#maxRows * FOLDED_PART);
     const row =
-      this.#find(folded) ??
-      (hasRoom ? this.#addRow(folded, at) : (this.#find(all) ?? this.#addRow(all, at)));
+      this.#find(folded) ?? (hasRoom ? this.#addRow(folded, at) : (this.#find(all) ?? this.#addRow(all, at)));
     this.#seen[row] = at;
     return row;
   }
