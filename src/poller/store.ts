@@ -90,19 +90,20 @@ export class Store {
     nowMs: number,
     states: readonly CodeState[] = this.states,
   ): Generator<Family, void, undefined> {
-    const codes = states.map((state) => ({
-      state,
-      isListingStale: isStale(state, nowMs),
-      staticLabels: this.#labels.get(state.serviceCode),
-    }));
-    for (const spec of Object.values<FamilySpec>(CATALOGUE)) {
-      const getSamples = SAMPLES_BY_FAMILY.get(spec);
-      if (getSamples === undefined) continue;
-      for (const { state, isListingStale, staticLabels } of codes) {
-        const samples = getSamples(state, isListingStale);
-        if (samples !== undefined) yield { spec, samples, serviceCode: state.serviceCode, staticLabels };
+    const codes = states.map((state) => {
+      const isListingStale = isStale(state, nowMs);
+      return {
+        serviceCode: state.serviceCode,
+        staticLabels: this.#labels.get(state.serviceCode),
+        // Read together: what belongs to a service code is close together in memory.
+        samples: FAMILIES.map(([, getSamples]) => getSamples(state, isListingStale)),
+      };
+    });
+    for (const [index, [spec]] of FAMILIES.entries())
+      for (const { serviceCode, staticLabels, samples: all } of codes) {
+        const samples = all[index];
+        if (samples !== undefined) yield { spec, samples, serviceCode, staticLabels };
       }
-    }
   }
 }
 
@@ -139,6 +140,12 @@ const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilyS
   ],
   [CATALOGUE.expectedTaskMinOutputs, (state) => toMinima(state, ({ outputs }) => outputs)],
 ]);
+
+/** In the order of the catalogue. */
+const FAMILIES = Object.values<FamilySpec>(CATALOGUE).flatMap((spec): [FamilySpec, SampleGetter][] => {
+  const getSamples = SAMPLES_BY_FAMILY.get(spec);
+  return getSamples === undefined ? [] : [[spec, getSamples]];
+});
 
 /** What describes the last listing disappears with it; counters stay, but those of single tasks. */
 function createColumnGetter(group: LabelGroupName, family: string): SampleGetter {
