@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { request } from 'undici';
 import { Program, PROGRAM_PATH } from '../support/program.ts';
 import { ADDRESS_RESPONSE, Child } from './child.ts';
 import { compare, quantile, type Comparison } from './measure.ts';
@@ -101,8 +103,10 @@ async function measureLoad(codes: number): Promise<Load> {
   let text = '';
   for (let round = 1; round <= SCRAPES; round += 1) {
     const scrapedMs = performance.now();
-    text = await (await fetch(metricsUrl)).text();
+    const { body } = await request(metricsUrl, { headers: { 'accept-encoding': 'gzip' } });
+    const bytes = await body.arrayBuffer();
     scrapesMs.push(performance.now() - scrapedMs);
+    text = gunzipSync(bytes).toString();
     memoryMib.push(readRssMib(exporter));
     await delay(Math.max(0, startedMs + round * INTERVAL_MS - performance.now()));
   }
