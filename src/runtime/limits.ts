@@ -41,10 +41,10 @@ export const MAX_NAMED_TEXT_CHARACTERS = 64 * 1024;
 export const MAX_EXPLAINED_LISTING_BYTES = 16 * MIB;
 
 /**
- * Bytes of the heap for an account: a task without outputs takes 375, one with three outputs (four accounts)
- * 440, values that wait 325 each. The rest is for the listing that is being read.
+ * Bytes of the heap for an account, at most: a task without outputs takes 375, one with three outputs, which
+ * has four accounts, 440. Values that wait take 325 more, which the rest of the heap has to hold.
  */
-const ACCOUNT_BYTES = 512;
+const ACCOUNT_BYTES = 384;
 
 /** Accounts of one listing, a fifth of the heap that V8 may use. Further tasks are in the gauges only. */
 export const MAX_LISTING_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 5 / ACCOUNT_BYTES);
