@@ -64,7 +64,7 @@ const GZIP = { level: 1, chunkSize: 64 * 1024 };
 async function gzipBlocks(blocks: Generator<Buffer, void>, signal?: AbortSignal): Promise<Buffer> {
   const first = blocks.next().value ?? NO_BYTES;
   const second = blocks.next().value;
-  // Passing so few bytes to another thread and back takes as long as compressing them.
+  // One block takes a few milliseconds.
   if (second === undefined) return gzipSync(first, GZIP);
   const gzip = createGzip(GZIP);
   gzip.write(first);

@@ -7,10 +7,11 @@ export type ExpositionFormat = 'text' | 'openmetrics';
 /** Comes after the last family. */
 const END: Readonly<Record<ExpositionFormat, string>> = { text: '', openmetrics: '# EOF\n' };
 
-/** A block of a body. */
+/** Between two blocks, the event loop runs polls: smaller blocks would wait for more of them. */
 const BLOCK_BYTES = 1024 * 1024;
 /** Lines are joined up to this length: longer strings would leave V8's young generation. */
 const TEXT_LENGTH = 16 * 1024;
+/** A plain function renders them: V8 compiles the loop of a generator too late for the first scrapes. */
 const ROWS_AT_A_TIME = 64;
 
 /**
