@@ -23,7 +23,7 @@ export const MAX_RESPONSES_BEING_CREATED = 4;
 export const MAX_WAITING_PASSWORDS = 64;
 
 /** Bytes of different responses that clients have not read yet, which Node.js holds beside the heap. */
-export const MAX_UNREAD_RESPONSE_BYTES = Math.min(128 * MIB, getHeapStatistics().heap_size_limit / 4);
+export const MAX_UNREAD_RESPONSE_BYTES = Math.min(128 * MIB, getHeapStatistics().heap_size_limit / 8);
 
 /** Records of one listing; further ones are surplus. Reading so many tiny ones takes about a second. */
 export const MAX_LISTING_ROWS = 10_000_000;
