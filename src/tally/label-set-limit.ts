@@ -4,7 +4,7 @@ import type { Instant } from './instant.ts';
 
 /** A label set that has been absent for longer gives its row to a new one. */
 export const ABSENCE_MS = 60 * 60 * 1000;
-/** Up to so many label sets are found without an index, which would take more time to build and memory. */
+/** Searching so many label sets takes less time than building an index of them. */
 const MAX_SEARCHED = 64;
 const NO_LABEL_SETS: readonly LabelSet[] = [];
 const NO_ROWS: readonly number[] = [];
