@@ -84,8 +84,11 @@ test(
       new Set([...found].filter(([, up]) => up === 1).map(([name]) => name)),
       new Set(['authorized', 'discovered']),
     );
-    for (const name of ['authorized', 'discovered'])
-      assert.equal(await prometheus.value(`xvs_up{job="${name}", service_code="A"}`), 0);
+    // The first scrape can come before the first poll has ended.
+    for (const name of ['authorized', 'discovered']) {
+      const up = () => prometheus.value(`xvs_up{job="${name}", service_code="A"}`);
+      assert.equal(await prometheus.waitUntil(up, (value) => value !== undefined), 0);
+    }
     assert.deepEqual(
       [PASSWORD, HASH, 'sesame', 'Authorization'].filter((text) =>
         (exporter.stdout + exporter.stderr).includes(text),
