@@ -14,8 +14,8 @@ import { HostileService } from './hostile-service.ts';
 /** With this number of tasks, the exposition has 11 MB. */
 const TASKS = 12_000;
 const SLOW_READERS = 12;
-/** Enough for some versions of the exposition, and less than a copy for each reader needs. */
-const MAX_GROWTH_MIB = 96;
+/** Enough for a few versions of the exposition. A copy for each reader would need twice as much. */
+const MAX_GROWTH_MIB = 64;
 
 async function readLength(response: IncomingMessage): Promise<number> {
   let length = 0;
