@@ -108,7 +108,7 @@ function createLineRenderer(
     for (let row = firstRow; row < endRow; row += 1)
       text +=
         'labelSets' in samples
-          ? renderNumber(spec.name, samples.labelSets[row], samples.numbers[row], renderLabels)
+          ? renderNumber(spec.name, renderLabels, samples.labelSets[row], samples.numbers[row])
           : renderHistogram(spec, samples[row], renderLabels, format);
     return text;
   };
@@ -116,9 +116,9 @@ function createLineRenderer(
 
 function renderNumber(
   name: string,
+  renderLabels: LabelRenderer,
   labels: LabelSet = [],
   number: number = Number.NaN,
-  renderLabels: LabelRenderer,
 ): string {
   if (Number.isNaN(number)) return '';
   return `${name}${wrapInBraces(renderLabels(labels))} ${formatSampleValue(number)}\n`;
