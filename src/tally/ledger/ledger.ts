@@ -87,10 +87,9 @@ export class Ledger {
   readonly #departed: DepartedAccounts;
   #listingCount = 0;
   #lastCommit: Instant | undefined;
+  #commitBefore: Instant | undefined;
   /** When this process restored the accounts, and how long the gap was if the wall clock does not tell. */
   #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
-  /** Accounts of tasks that left with the last commit. */
-  #left: TaskAccount[] = [];
   /** Ids of tasks of which the account was removed since the last commit ended. */
   #removed: string[] = [];
   #removedByCommit: readonly string[] = [];
@@ -134,18 +133,17 @@ export class Ledger {
       inputFindings: createFindings(times, 'input'),
       outputFindings: createFindings(times, 'http_output'),
     };
-    this.#left = [];
     for (const account of this.#departed.listExpired(commit.forgetBeforeMs)) this.#departed.forget(account);
     // The accounts of tasks that left give way to those of new ones.
-    for (const account of this.#live) if (!tasks.has(account.id)) this.#depart(account);
+    for (const account of this.#live) if (!tasks.has(account.id)) this.#depart(account, commit);
     this.#live = [];
     for (const reading of sortByExpectation(tasks, expectedNames)) {
       const account = this.#commitTask(reading, commit);
       if (account !== undefined) this.#live.push(account);
     }
-    for (const account of this.#left) this.#endRun(account, commit);
     this.#addFindings(commit);
     this.#listingCount += 1;
+    this.#commitBefore = this.#lastCommit;
     this.#lastCommit = at;
     this.#removedByCommit = this.#removed;
     this.#removed = [];
@@ -170,7 +168,7 @@ export class Ledger {
 
   *listChangedAccounts(): Generator<TaskAccount, void> {
     yield* this.#live;
-    for (const account of this.#left) if (this.getTask(account.id) === account) yield account;
+    for (const account of this.#departed.tasks) if (account.lastSeen === this.#commitBefore) yield account;
   }
 
   /** Tasks that lost their account since the commit before the last; the last may have added another. */
@@ -209,7 +207,7 @@ export class Ledger {
     if (isDeparted) this.#departed.takeBack(found);
     if (!this.#departed.share.hasRoom({ live: countItems(reading) - lastAccountCount })) {
       if (isDeparted) this.#departed.add(found);
-      else if (found !== undefined) this.#depart(found);
+      else if (found !== undefined) this.#depart(found, commit);
       commit.rows.listingSurplus.count('listingSurplus', 1, 'account');
       return undefined;
     }
@@ -293,12 +291,8 @@ export class Ledger {
     };
   }
 
-  #depart(account: TaskAccount): void {
+  #depart(account: TaskAccount, { servers }: Commit): void {
     this.#departed.add(account);
-    this.#left.push(account);
-  }
-
-  #endRun(account: TaskAccount, { servers }: Commit): void {
     setFlag(account, TaskFlag.isStalled, false);
     if (hasFlag(account, TaskFlag.isEndCounted)) return;
     setFlag(account, TaskFlag.isEndCounted, true);
