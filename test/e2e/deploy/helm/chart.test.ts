@@ -28,7 +28,7 @@ const CHART = 'deploy/helm/xvs-exporter';
 const SHARDED = {
   shards: { count: 4 },
   state: { enabled: true },
-  nodeOptions: '--max-old-space-size=512',
+  nodeOptions: '--max-old-space-size=512 --max-semi-space-size=8',
   resources: { requests: { cpu: '300m', memory: '512Mi' }, limits: { memory: '1Gi' } },
 };
 function kustomize(folder: string): readonly Manifest[] {

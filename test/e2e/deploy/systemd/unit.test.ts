@@ -24,7 +24,7 @@ test('unit and chart give the same memory to the process and to its heap', () =>
   const [memory = ''] = readUnitValues('MemoryMax');
   assert.match(values, new RegExp(`limits:\\n +memory: ${memory}i\\n`));
   const [options = ''] = readUnitValues('Environment').flatMap(
-    (one) => one.match(/(?<=^NODE_OPTIONS=).*/) ?? [],
+    (one) => one.match(/(?<=^"NODE_OPTIONS=).*(?="$)/) ?? [],
   );
   assert.match(values, new RegExp(`^nodeOptions: ${options}$`, 'm'));
 });
