@@ -3,13 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { Program, PROGRAM_PATH } from '../support/program.ts';
+import { SHIPPED } from '../support/shipped.ts';
 import { ADDRESS_RESPONSE, Child } from './child.ts';
 import { compare, quantile, type Comparison } from './measure.ts';
 import { createExporterEnv } from './served-body.ts';
-
-/** As the image and the unit file start it. */
-const HEAP_OPTION = '--max-old-space-size=256';
-const MEMORY_LIMIT_MIB = 512;
 
 const USERS = 100;
 const TASKS = 20;
@@ -49,7 +46,7 @@ export async function benchCapacity(): Promise<Comparison[]> {
     if (isCarried) low = codes;
     else high = codes;
   }
-  const name = `${MEMORY_LIMIT_MIB} MiB, codes of ${USERS} users and ${TASKS} tasks every ${INTERVAL_MS / 1000} s`;
+  const name = `${SHIPPED.memoryMiB} MiB, codes of ${USERS} users and ${TASKS} tasks every ${INTERVAL_MS / 1000} s`;
   return [
     compare({ name, unit: 'codes', value: low }, { measure: 'value', direction: 'at least', bound: GOAL }),
     ...(carried === undefined
@@ -66,7 +63,7 @@ export async function benchCapacity(): Promise<Comparison[]> {
 /** The limits that a load exceeds, as the alerts have them. */
 function findLimits({ rssMib, accounts, surplus, slowestScrapeMs }: Load): readonly string[] {
   return [
-    ...(rssMib >= 0.85 * MEMORY_LIMIT_MIB ? ['memory'] : []),
+    ...(rssMib >= 0.85 * SHIPPED.memoryMiB ? ['memory'] : []),
     ...(accounts >= 0.9 ? ['accounts'] : []),
     ...(surplus > 0 ? ['surplus'] : []),
     ...(slowestScrapeMs >= 1000 ? ['scrape'] : []),
@@ -89,7 +86,7 @@ async function measureLoad(codes: number): Promise<Load> {
   const names = Array.from({ length: codes }, (_, number) => `CODE${number}`).join(',');
   await using simulator = await Child.start('simulating', { args: [names, String(USERS), String(TASKS)] });
   const { url } = await simulator.sendCommand('address', ADDRESS_RESPONSE);
-  await using exporter = new Program(process.execPath, [HEAP_OPTION, PROGRAM_PATH], {
+  await using exporter = new Program(process.execPath, [...SHIPPED.nodeFlags, PROGRAM_PATH], {
     ...createExporterEnv(url),
     XVS_SERVICE_CODES: names,
     XVS_POLL_INTERVAL: `${INTERVAL_MS}ms`,

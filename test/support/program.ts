@@ -62,6 +62,10 @@ export class Program implements AsyncDisposable {
     return this.#child.pid;
   }
 
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
   }
@@ -102,7 +106,7 @@ export class Program implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGTERM');
+    if (!this.hasEnded) this.#child.kill('SIGTERM');
     await this.#exitCode.catch(() => undefined);
   }
 }

@@ -3,25 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { request, type Agent, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import { Program, PROGRAM_PATH, SETTINGS } from '../../support/program.ts';
-import { readRepositoryFile } from '../../support/repository.ts';
+import { SHIPPED } from '../../support/shipped.ts';
 
 /** Number of repetitions of an attack: one in `npm test`, more in `npm run attack`. */
 export const ROUNDS = Number(process.env['XVS_ATTACK_ROUNDS'] ?? 1);
-
-/** The options of Node.js and the memory limit that chart, Compose and systemd ship. */
-export const SHIPPED = z
-  .object({
-    nodeOptions: z.string(),
-    resources: z.object({ limits: z.object({ memory: z.string().regex(/^\d+Mi$/) }) }),
-  })
-  .transform(({ nodeOptions, resources }) => ({
-    nodeFlags: nodeOptions.split(' '),
-    memoryMiB: Number.parseInt(resources.limits.memory, 10),
-  }))
-  .parse(parse(readRepositoryFile('deploy/helm/xvs-exporter/values.yaml')));
 
 /** Addresses of different clients. All addresses of 127.0.0.0/8 belong to this machine. */
 export const SCRAPER_ADDRESS = '127.0.0.1';
@@ -56,12 +42,9 @@ export class AttackedExporter implements AsyncDisposable {
     this.port = port;
   }
 
-  /** Starts the program. Unless `env` names a service, nothing listens at its address. */
-  static async start(
-    environment: Readonly<Record<string, string>> = {},
-    nodeFlags: readonly string[] = [],
-  ): Promise<AttackedExporter> {
-    const program = new Program(process.execPath, [...nodeFlags, PROGRAM_PATH], {
+  /** Starts the program as shipped. Unless the environment names a service, nothing listens at its address. */
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<AttackedExporter> {
+    const program = new Program(process.execPath, [...SHIPPED.nodeFlags, PROGRAM_PATH], {
       ...SETTINGS,
       ...environment,
     });
@@ -77,7 +60,7 @@ export class AttackedExporter implements AsyncDisposable {
     return socket;
   }
 
-  /** Sends one GET request, by default for `/metrics` and on a new connection. */
+  /** Sends one GET request, by default for `/metrics` and on a new connection. Rejects if the program has ended. */
   async get({
     path = '/metrics',
     localAddress = SCRAPER_ADDRESS,
@@ -100,6 +83,7 @@ export class AttackedExporter implements AsyncDisposable {
       const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
       return { status: response.statusCode ?? 0, body: (await buffer(response)).toString() };
     } catch {
+      if (this.program.hasEnded) throw new Error(`The program has ended:\n${this.program.stderr}`);
       return { status: 0, body: '' };
     }
   }

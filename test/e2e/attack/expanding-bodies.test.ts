@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { parseSeries, sumSeries } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import { SHIPPED } from '../../support/shipped.ts';
 import { openClient, targetAt } from '../../unit/upstream/collect-listing.ts';
 import { serveHttp } from '../../unit/upstream/servers.ts';
-import { AttackedExporter, SHIPPED } from './attacked-exporter.ts';
+import { AttackedExporter } from './attacked-exporter.ts';
 import { BOMB, HOSTILE_RESPONSES, HostileService } from './hostile-service.ts';
 
 const MIB = 1024 * 1024;
@@ -42,16 +43,13 @@ for (const [count, name, respond, reason] of [
       if (serviceCode === 'HEALTHY') response.end('{"ret":0,"user_list":[],"task_list":[]}');
       else respond(response);
     });
-    await using exporter = await AttackedExporter.start(
-      {
-        XVS_UPSTREAM_BASE_URL: service.url,
-        XVS_SERVICE_CODES: ['HEALTHY', ...hostileCodes].join(','),
-        XVS_UPSTREAM_TIMEOUT: count === 60 ? '10s' : '120s',
-        XVS_UPSTREAM_MAX_RESPONSE_SIZE: '64MiB',
-        XVS_POLL_INTERVAL: '2s',
-      },
-      SHIPPED.nodeFlags,
-    );
+    await using exporter = await AttackedExporter.start({
+      XVS_UPSTREAM_BASE_URL: service.url,
+      XVS_SERVICE_CODES: ['HEALTHY', ...hostileCodes].join(','),
+      XVS_UPSTREAM_TIMEOUT: count === 60 ? '10s' : '120s',
+      XVS_UPSTREAM_MAX_RESPONSE_SIZE: '64MiB',
+      XVS_POLL_INTERVAL: '2s',
+    });
     const { pollErrors, polls, up, pendingResponseBytes } = CATALOGUE;
     const series = await waitUntil(
       async () => parseSeries((await exporter.get()).body),

@@ -13,7 +13,6 @@ import {
 } from './hostile-service.ts';
 
 const CODE = 'HOSTILE';
-const HEAP_FLAG = '--max-old-space-size=256';
 /** Limit for the heap, its young generation, buffers and the memory of the reader together. */
 const MAX_RSS_MIB = 640;
 const MILLION = 1_000_000;
@@ -34,16 +33,13 @@ async function attack(
     requests += 1;
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(listing);
   });
-  await using exporter = await AttackedExporter.start(
-    {
-      XVS_UPSTREAM_BASE_URL: service.url,
-      XVS_SERVICE_CODES: CODE,
-      XVS_POLL_INTERVAL: '2s',
-      XVS_UPSTREAM_TIMEOUT: '120s',
-      ...settings,
-    },
-    [HEAP_FLAG],
-  );
+  await using exporter = await AttackedExporter.start({
+    XVS_UPSTREAM_BASE_URL: service.url,
+    XVS_SERVICE_CODES: CODE,
+    XVS_POLL_INTERVAL: '2s',
+    XVS_UPSTREAM_TIMEOUT: '120s',
+    ...settings,
+  });
   // The next poll has started.
   const polls = listings.length + 2;
   const series = await waitUntil(
@@ -111,15 +107,12 @@ test('eight service codes with 200,000 new tasks each per poll share the account
     const listing = buildTasksWithNewIds(`${serviceCode}-${poll}`, taskCount);
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(listing);
   });
-  await using exporter = await AttackedExporter.start(
-    {
-      XVS_UPSTREAM_BASE_URL: service.url,
-      XVS_SERVICE_CODES: ['HEALTHY', ...codes].join(','),
-      XVS_POLL_INTERVAL: '4s',
-      XVS_UPSTREAM_TIMEOUT: '120s',
-    },
-    [HEAP_FLAG],
-  );
+  await using exporter = await AttackedExporter.start({
+    XVS_UPSTREAM_BASE_URL: service.url,
+    XVS_SERVICE_CODES: ['HEALTHY', ...codes].join(','),
+    XVS_POLL_INTERVAL: '4s',
+    XVS_UPSTREAM_TIMEOUT: '120s',
+  });
   const series = await waitUntil(
     async () => parseSeries((await exporter.get()).body),
     (scraped) => codes.every((code) => sumSeries(scraped, CATALOGUE.polls.name, code) >= 5),

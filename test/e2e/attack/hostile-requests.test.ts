@@ -5,13 +5,14 @@ import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { readFixture } from '../../support/fixtures.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
+import { SHIPPED } from '../../support/shipped.ts';
 import {
   certificateFolder,
   clientCertificate,
   HASH,
   SERVER_CERTIFICATE,
 } from '../../unit/web/secured-server.ts';
-import { AttackedExporter, nextEvent, PIPELINED, SHIPPED } from './attacked-exporter.ts';
+import { AttackedExporter, nextEvent, PIPELINED } from './attacked-exporter.ts';
 
 const CONNECTIONS = 400;
 
@@ -22,10 +23,7 @@ for (const [name, yml, status] of [
   test(`${name}, ${CONNECTIONS} connections that pipeline 64 KiB of requests take bounded memory`, async (t) => {
     using folder = new TemporaryFolder();
     writeFileSync(folder.at('web.yml'), yml);
-    await using exporter = await AttackedExporter.start(
-      { XVS_WEB_CONFIG_FILE: folder.at('web.yml') },
-      SHIPPED.nodeFlags,
-    );
+    await using exporter = await AttackedExporter.start({ XVS_WEB_CONFIG_FILE: folder.at('web.yml') });
     const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => exporter.open()));
     const closed = sockets.map((socket) => nextEvent(socket.resume(), 'close'));
     for (const socket of sockets) socket.write(PIPELINED);
@@ -40,10 +38,7 @@ for (const [name, yml, status] of [
 
 test('clients that send a Host header of 15 KB and read nothing of /sd get a 400', async () => {
   const codes = Array.from({ length: 2000 }, (_, index) => `CODE-${index}`);
-  await using exporter = await AttackedExporter.start(
-    { XVS_SERVICE_CODES: codes.join(',') },
-    SHIPPED.nodeFlags,
-  );
+  await using exporter = await AttackedExporter.start({ XVS_SERVICE_CODES: codes.join(',') });
   const starts: string[] = [];
   for (let client = 0; client < 29; client += 1) {
     const socket = await exporter.open(`127.0.0.${client + 2}`);

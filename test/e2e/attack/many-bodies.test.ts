@@ -3,7 +3,8 @@ import { request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitForValue } from '../../support/wait-until.ts';
-import { ATTACKER_ADDRESS, AttackedExporter, ROUNDS, SHIPPED } from './attacked-exporter.ts';
+import { SHIPPED } from '../../support/shipped.ts';
+import { ATTACKER_ADDRESS, AttackedExporter, ROUNDS } from './attacked-exporter.ts';
 import { buildTasksListing, HostileService } from './hostile-service.ts';
 
 const CODES = Array.from({ length: 100 }, (_, index) => `CODE-${index}`);
@@ -38,15 +39,12 @@ test(
     await using service = await HostileService.start((serviceCode, response) =>
       response.end(buildTasksListing(serviceCode, TASKS)),
     );
-    await using exporter = await AttackedExporter.start(
-      {
-        XVS_UPSTREAM_BASE_URL: service.url,
-        XVS_SERVICE_CODES: CODES.join(','),
-        XVS_METRICS_PER_TASK: 'true',
-        XVS_METRICS_MAX_TASKS: String(TASKS),
-      },
-      SHIPPED.nodeFlags,
-    );
+    await using exporter = await AttackedExporter.start({
+      XVS_UPSTREAM_BASE_URL: service.url,
+      XVS_SERVICE_CODES: CODES.join(','),
+      XVS_METRICS_PER_TASK: 'true',
+      XVS_METRICS_MAX_TASKS: String(TASKS),
+    });
     await waitForValue(async () => (await exporter.get({ path: '/-/ready' })).status, 200);
     const stopped = new AbortController();
     const attacks = Array.from({ length: CONNECTIONS }, (_, index) =>

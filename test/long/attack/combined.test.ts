@@ -10,6 +10,7 @@ import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { parseSeries, sumSeries } from '../../support/series.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import { SHIPPED } from '../../support/shipped.ts';
 import {
   AttackedExporter,
   basicAuthorization,
@@ -17,7 +18,6 @@ import {
   nextEvent,
   PIPELINED,
   ROUNDS,
-  SHIPPED,
 } from '../../e2e/attack/attacked-exporter.ts';
 import {
   buildFormatsListing,
@@ -180,20 +180,17 @@ test(
     await using service = await HostileService.start((serviceCode, response) => {
       RESPONSE_OF.get(serviceCode)?.(response);
     });
-    await using exporter = await AttackedExporter.start(
-      {
-        XVS_UPSTREAM_BASE_URL: service.url,
-        XVS_SERVICE_CODES: CODES.join(','),
-        XVS_POLL_INTERVAL: '10s',
-        XVS_METRICS_PER_TASK: 'true',
-        XVS_METRICS_MAX_TASKS: String(TASKS),
-        XVS_SERVICE_CODE_FILES: folder.at('codes.yml'),
-        XVS_STATE_PATH: folder.at('state'),
-        XVS_WEB_CONFIG_FILE: folder.at('web.yml'),
-        XVS_WEB_OPEN_PROBES: 'true',
-      },
-      SHIPPED.nodeFlags,
-    );
+    await using exporter = await AttackedExporter.start({
+      XVS_UPSTREAM_BASE_URL: service.url,
+      XVS_SERVICE_CODES: CODES.join(','),
+      XVS_POLL_INTERVAL: '10s',
+      XVS_METRICS_PER_TASK: 'true',
+      XVS_METRICS_MAX_TASKS: String(TASKS),
+      XVS_SERVICE_CODE_FILES: folder.at('codes.yml'),
+      XVS_STATE_PATH: folder.at('state'),
+      XVS_WEB_CONFIG_FILE: folder.at('web.yml'),
+      XVS_WEB_OPEN_PROBES: 'true',
+    });
     const authorization = basicAuthorization('scraper', PASSWORD);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());
