@@ -74,12 +74,14 @@ type LabelRenderer = (labels: LabelSet) => string;
 function createLabelRenderer({ spec, serviceCode, staticLabels = NO_STATIC_LABELS }: Family): LabelRenderer {
   const names = serviceCode === undefined ? spec.labels : spec.labels.slice(1);
   const start = serviceCode === undefined ? '' : renderPair(spec.labels[0], serviceCode);
+  const openings = names.map((name, place) => (place === 0 && start === '' ? `${name}="` : `,${name}="`));
   const end = Object.entries(staticLabels)
     .map(([name, value]) => renderPair(name, value))
     .join();
   return (labels) => {
     let pairs = start;
-    for (let at = 0; at < labels.length; at += 1) pairs = joinPairs(pairs, renderPair(names[at], labels[at]));
+    for (let place = 0; place < labels.length; place += 1)
+      pairs += `${openings[place]}${escapeQuoted(labels[place] ?? '')}"`;
     return joinPairs(pairs, end);
   };
 }
