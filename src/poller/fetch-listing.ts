@@ -53,17 +53,17 @@ export async function fetchListing(
   let bytes: number | undefined;
   let status: number | undefined;
   let response: ResponseHead | undefined;
-  let listing: Listing | undefined;
   let isReadable = true;
   /** The body of an error response may be anything; it is read only for its `ret`. */
-  const tryToRead = (read: () => void, ofStatus: number): void => {
+  const tryToRead = <T>(read: () => T, ofStatus: number): T | undefined => {
     status = ofStatus;
-    if (!isReadable) return;
+    if (!isReadable) return undefined;
     try {
-      read();
+      return read();
     } catch (error) {
       if (isSuccessStatus(status) || !(error instanceof ReadError)) throw error;
       isReadable = false;
+      return undefined;
     }
   };
   const onChunk = (chunk: Uint8Array, ofStatus: number): void => {
@@ -83,9 +83,7 @@ export async function fetchListing(
     const head = await client.requestListing(request, onChunk, signal, requestObserver);
     bytes ??= 0;
     // The reader may hold the bytes of `ret` until the end of the body.
-    tryToRead(() => {
-      listing = reader.end();
-    }, head.status);
+    const listing = tryToRead(() => reader.end(), head.status);
     const { ret } = reader.progress;
     if (isSuccessStatus(head.status) && listing !== undefined) return { listing, ret, bytes, status };
     throw createResponseError(head, ret);
