@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SHIPPED } from '../support/shipped.ts';
 import { ADDRESS_RESPONSE, EMPTY_RESPONSE, USAGE_RESPONSE, Child } from './child.ts';
 import { compare, type Comparison } from './measure.ts';
 import { createExporterEnv } from './served-body.ts';
@@ -13,13 +14,11 @@ const MEASURED_ROUNDS = 3;
 
 /**
  * Polls many service codes of one simulator with an exporter, with one that keeps its state on disk, and with a program that
- * requests the listings and discards them, all at the same time.
+ * requests the listings and discards them, all at the same time and with the options of Node.js that are shipped.
  */
 export async function benchCodes(): Promise<Comparison[]> {
   const codes = CODES.join(',');
-  await using simulator = await Child.start('simulating', {
-    args: [codes, '100', '20'],
-  });
+  await using simulator = await Child.start('simulating', { args: [codes, '100', '20'] });
   const { url } = await simulator.sendCommand('address', ADDRESS_RESPONSE);
   const env = {
     ...createExporterEnv(url),
@@ -28,11 +27,13 @@ export async function benchCodes(): Promise<Comparison[]> {
   };
   const folder = mkdtempSync(join(tmpdir(), 'xvs-bench-'));
   try {
-    await using exporter = await Child.start('exporter', { env });
+    const execArgv = SHIPPED.nodeFlags;
+    await using exporter = await Child.start('exporter', { env, execArgv });
     await using persisting = await Child.start('exporter', {
       env: { ...env, XVS_STATE_PATH: join(folder, 'state') },
+      execArgv,
     });
-    await using requesting = await Child.start('requesting', { env });
+    await using requesting = await Child.start('requesting', { env, execArgv });
     const [own, withState, reference] = await measureUsage([exporter, persisting, requesting]);
     await assertAllUp(exporter);
     await assertAllUp(persisting);
