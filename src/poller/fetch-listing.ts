@@ -82,7 +82,8 @@ export async function fetchListing(
   try {
     const head = await client.requestListing(request, onChunk, signal, requestObserver);
     bytes ??= 0;
-    // The reader may hold the bytes of `ret` until the end of the body.
+    // The reader may hold the bytes of `ret` until the end of the body. The connection keeps the closures above
+    // until its next response, so the listing must not be in a variable that they share.
     const listing = tryToRead(() => reader.end(), head.status);
     const { ret } = reader.progress;
     if (isSuccessStatus(head.status) && listing !== undefined) return { listing, ret, bytes, status };
