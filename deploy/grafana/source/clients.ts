@@ -99,7 +99,7 @@ function deliveryPanels() {
         title: 'Egress per connection',
         description: `Mean output per viewer. 0 means connected viewers who receive nothing. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
         unit: 'bps',
-        ...THIRD,
+        ...HALF,
       },
       { expr: `${delivered} / (${connections} > 0)`, legend: '{{format}}' },
     ),
@@ -109,20 +109,11 @@ function deliveryPanels() {
           title: 'Outputs without viewers',
           description: `Share of outputs without connections. ${HLS_NOTE}`,
           unit: 'percentunit',
-          ...THIRD,
+          ...HALF,
         },
         { expr: `${unwatched} / ${sum(['format'], q.last(C.outputs, METERED))}`, legend: '{{format}}' },
       ).thresholds(thresholds('green', [0.8, 'orange'])),
     ).max(1),
-    timeSeries(
-      {
-        title: 'Tasks by connections',
-        description: `Tasks with at least 1, 10, 100, 1000 and 10000 HTTP connections: how concentrated the audience is. ${HLS_NOTE}`,
-        unit: 'locale',
-        ...THIRD,
-      },
-      { expr: sum(['at_least'], q.last(C.tasksByHttpConnections)), legend: 'at least {{at_least}}' },
-    ),
   ];
 }
 

@@ -1,17 +1,7 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { thresholds, UP_OR_DOWN } from './appearance.ts';
 import { timeSeries } from './panels.ts';
-import {
-  bits,
-  CATCH_UP_NOTE,
-  HLS_NOTE,
-  legendOf,
-  max,
-  METERED,
-  NOW_NOTE,
-  sum,
-  type Queries,
-} from './queries.ts';
+import { bits, CATCH_UP_NOTE, HLS_NOTE, legendOf, max, NOW_NOTE, sum, type Queries } from './queries.ts';
 import { table } from './tables.ts';
 
 export const EXPECTED = ['service_code', 'task_name'];
@@ -59,7 +49,7 @@ export function expectedTable(q: Queries) {
         },
         {
           title: 'Connections',
-          expr: sum(EXPECTED, q.last(C.expectedTaskHttpConnections, METERED)),
+          expr: sum(EXPECTED, q.last(C.expectedTaskHttpConnections)),
           unit: 'locale',
         },
         { title: 'Outputs', expr: outputs(q), unit: 'none' },
@@ -67,7 +57,7 @@ export function expectedTable(q: Queries) {
         { title: 'Received', expr: sum(EXPECTED, q.growth(C.expectedTaskInputBytes)), unit: 'decbytes' },
         {
           title: 'Delivered',
-          expr: sum(EXPECTED, q.growth(C.expectedTaskHttpOutputBytes, METERED)),
+          expr: sum(EXPECTED, q.growth(C.expectedTaskHttpOutputBytes)),
           unit: 'decbytes',
         },
         { title: 'Waiting', expr: max(EXPECTED, q.last(C.expectedTaskByteCountsWaiting)), unit: 'none' },
@@ -96,13 +86,13 @@ export function expectedOverTime(q: Queries) {
     timeSeries(
       {
         title: 'Connections to expected streams',
-        description: `HTTP connections by format. ${HLS_NOTE}`,
+        description: `HTTP connections of all outputs. ${HLS_NOTE}`,
         unit: 'locale',
         ...text,
       },
       {
-        expr: sum([...EXPECTED, 'format'], q.last(C.expectedTaskHttpConnections, METERED)),
-        legend: `{{task_name}} {{format}} ${OF_CODE}`,
+        expr: sum(EXPECTED, q.last(C.expectedTaskHttpConnections)),
+        legend,
       },
     ),
     timeSeries(

@@ -54,20 +54,16 @@ function polls() {
     ),
     timeSeries(
       {
-        title: 'Skipped and aborted polls',
+        title: 'Skipped polls',
         description:
-          'Polls per minute that were skipped, because the previous poll was still running or the service asked for a pause, or aborted by a reload or a shutdown.',
+          'Polls per minute that were skipped, because the previous poll was still running or the service asked for a pause.',
         unit: 'suffix: polls/min',
         span: 8,
-        noValue: 'No poll was skipped or aborted in this time range',
+        noValue: 'No poll was skipped in this time range',
       },
       {
         expr: `${perMinute(sum(['instance', 'reason'], q.ownRate(C.pollsSkipped)))} > 0`,
         legend: `{{reason}} ${OF_INSTANCE}`,
-      },
-      {
-        expr: perMinute(sum(['instance'], q.ownRate(C.pollsAborted))),
-        legend: `aborted ${OF_INSTANCE}`,
       },
     ),
     dashedThresholds(
@@ -173,18 +169,6 @@ function boundPanels() {
   return [
     timeSeries(
       {
-        title: 'Response bodies in progress',
-        description:
-          'Decompressed bytes of the response bodies that are being read, and the limit of 2 GiB, beyond which the poll with the largest body fails.',
-        unit: 'bytes',
-        span: 8,
-        noValue: NO_EXPORTER,
-      },
-      { expr: q.select(C.pendingResponseBytes), legend: BY_INSTANCE },
-      { expr: q.select(C.pendingResponseLimit), legend: `limit ${OF_INSTANCE}` },
-    ),
-    timeSeries(
-      {
         title: 'Accounts',
         description:
           'Accounts of tasks, inputs and outputs, and their limit, which is a share of the heap. Departed ones fill what is left and give way.',
@@ -232,21 +216,11 @@ function expositionPanels() {
         legend: `{{family}} of {{service_code}} ${OF_INSTANCE}`,
       },
     ),
-    timeSeries(
-      {
-        title: 'Departed tasks forgotten early',
-        description:
-          'Byte counts of departed tasks, inputs and outputs forgotten per minute, because the limit of the process is reached. If such a task comes back, it counts as new.',
-        unit: 'suffix: tasks/min',
-        ...QUARTER,
-      },
-      { expr: perMinute(sum(['instance'], q.ownRate(C.departedTasksEvicted))), legend: BY_INSTANCE },
-    ),
   ];
 }
 
 function statePanels() {
-  const noState = { span: 8, noValue: 'state.path is not set' };
+  const noState = { span: 12, noValue: 'state.path is not set' };
   return [
     timeSeries(
       {
@@ -267,15 +241,6 @@ function statePanels() {
         ...noState,
       },
       { expr: `time() - ${q.select(C.stateLastSuccess)}`, legend: BY_INSTANCE },
-    ),
-    timeSeries(
-      {
-        title: 'Size of the state',
-        description: 'Size of the database, measured once a minute.',
-        unit: 'bytes',
-        ...noState,
-      },
-      { expr: q.select(C.stateSize), legend: BY_INSTANCE },
     ),
   ];
 }

@@ -173,6 +173,13 @@ export function egress(q: Queries, labels: readonly string[]): string {
   return bits(sum(labels, q.rate(CATALOGUE.httpOutputBytes, METERED)));
 }
 
+/** Servers with users or tasks; 0 where a listing has none. Over all codes, a server of several codes counts once. */
+export function countServers(q: Queries, labels: readonly string[]): string {
+  const load = `${q.select(CATALOGUE.tasks, 'vs_id!~"__other__|unknown"')} + ${q.select(CATALOGUE.serverOnlineUsers)}`;
+  const servers = `${max([...labels, 'vs_id'], load)} > 0`;
+  return `${aggregate('count', labels, servers)} or 0 * ${sum(labels, q.last(CATALOGUE.listingTasks))}`;
+}
+
 /** Share of failed polls, over all replicas. */
 export function errorRatio(q: Queries, labels: readonly string[]): string {
   return `${sum(labels, q.ownRate(CATALOGUE.pollErrors))} / ${sum(labels, q.ownRate(CATALOGUE.polls))}`;

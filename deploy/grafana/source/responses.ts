@@ -1,26 +1,17 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { timeSeries } from './panels.ts';
-import { legendOf, max, sum, type Queries } from './queries.ts';
+import { max, type Queries } from './queries.ts';
 
 const CODE_OF_INSTANCE = ['instance', 'service_code'];
 
 /** The responses of the service, by exporter and service code. */
 export function responses(q: Queries) {
-  const noResponse = { span: 6, noValue: 'No response' };
+  const noResponse = { span: 8, noValue: 'No response' };
   const byCode = (expr: string) => ({
     expr: max(CODE_OF_INSTANCE, expr),
     legend: '{{service_code}} ({{instance}}) {{namespace}} {{cluster}}',
   });
   return [
-    timeSeries(
-      {
-        title: 'Traffic of polls',
-        description: 'Response bodies in bits per second as received, before decompression.',
-        unit: 'bps',
-        ...noResponse,
-      },
-      { expr: `8 * ${sum(['instance'], q.ownRate(C.receivedBytes))}`, legend: legendOf('instance') },
-    ),
     timeSeries(
       { title: 'HTTP status', description: 'Of the last response.', unit: 'none', ...noResponse },
       byCode(q.select(C.httpStatus)),
@@ -40,7 +31,7 @@ export function responses(q: Queries) {
         title: 'Certificate of the service',
         description: 'Time until the first certificate of its chain expires.',
         unit: 's',
-        span: 6,
+        span: 8,
         noValue: 'No TLS',
       },
       {

@@ -146,16 +146,6 @@ function loadPanels() {
     ),
     timeSeries(
       {
-        title: 'Transcoded pixels',
-        description:
-          'Width × height of the video streams that the server transcodes: pixels of one frame, because the service tells no frame rate.',
-        unit: 'sishort',
-        ...THIRD,
-      },
-      { expr: sum(SERVER, q.last(C.transcodedPixels)), legend: BY_SERVER },
-    ),
-    timeSeries(
-      {
         title: 'Transcoded audio streams',
         description: 'Audio streams of outputs that the server transcodes.',
         unit: 'locale',

@@ -8,6 +8,7 @@ import { stackedSeries, stat, timeSeries, statusStat } from './panels.ts';
 import { polls } from './polls.ts';
 import {
   CATCH_UP_NOTE,
+  countServers,
   egress,
   HLS_NOTE,
   ingress,
@@ -86,20 +87,24 @@ function statePanels() {
   ];
 }
 
-/** One server can run tasks of several codes. 0 where listings are empty. */
-const servers = `count(${sum(SERVER, q.last(C.tasks))} > 0 or ${sum(SERVER, q.last(C.serverOnlineUsers))} > 0) or 0 * sum(${q.last(C.listingTasks)})`;
-
 function sizePanels() {
   const stats = [
-    { title: 'Users online', description: 'Users in the last listing.', expr: q.last(C.listingUsers) },
-    { title: 'Tasks', description: 'Tasks in the last listing.', expr: q.last(C.listingTasks) },
-    { title: 'Merging tasks', description: 'Tasks with more than one input.', expr: q.last(C.tasksMerging) },
-    { title: 'Servers', description: 'Servers with users or tasks, of all selected codes.', expr: servers },
+    {
+      title: 'Users online',
+      description: 'Users in the last listing.',
+      expr: `sum(${q.last(C.listingUsers)})`,
+    },
+    { title: 'Tasks', description: 'Tasks in the last listing.', expr: `sum(${q.last(C.listingTasks)})` },
+    {
+      title: 'Servers',
+      description: 'Servers with users or tasks, of all selected codes.',
+      expr: countServers(q, []),
+    },
   ];
   const sizes = stats.map(({ title, description, expr }) =>
     stat(
       { title, description, unit: 'locale', span: 4, noValue: NO_LISTING },
-      { expr: expr === servers ? servers : `sum(${expr})`, legend: title },
+      { expr, legend: title },
     ).thresholds(thresholds('blue')),
   );
   return [...sizes, ...volumes(q)];
@@ -169,13 +174,12 @@ function taskPanels() {
     timeSeries(
       {
         title: 'Task churn',
-        description: 'Tasks that started, ended and stalled, per minute.',
+        description: 'Tasks that started and ended, per minute.',
         unit: 'suffix: tasks/min',
         ...THIRD,
       },
       { expr: perMinute(`sum(${q.rate(C.tasksStarted)})`), legend: 'started' },
       { expr: perMinute(`sum(${q.rate(C.tasksEnded)})`), legend: 'ended' },
-      { expr: perMinute(`sum(${q.rate(C.taskStalls)})`), legend: 'stalled' },
     ),
     timeSeries(
       {

@@ -1,6 +1,15 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { thresholds, UP_OR_DOWN } from './appearance.ts';
-import { egress, errorRatio, HLS_NOTE, ingress, NOW_NOTE, sum, type Queries } from './queries.ts';
+import {
+  countServers,
+  egress,
+  errorRatio,
+  HLS_NOTE,
+  ingress,
+  NOW_NOTE,
+  sum,
+  type Queries,
+} from './queries.ts';
 import { table } from './tables.ts';
 
 const CODE = ['service_code'];
@@ -32,7 +41,7 @@ export function serviceCodeTable(q: Queries) {
           thresholds: thresholds('transparent', [0.01, 'yellow'], [0.1, 'red']),
         },
         { title: 'Age of data', expr: age, unit: 'dtdurations' },
-        { title: 'Servers', expr: q.last(C.servers), unit: 'none' },
+        { title: 'Servers', expr: countServers(q, CODE), unit: 'none' },
         { title: 'Users', expr: q.last(C.listingUsers), unit: 'locale' },
         { title: 'Tasks', expr: q.last(C.listingTasks), unit: 'locale' },
         {

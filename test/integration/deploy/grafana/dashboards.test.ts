@@ -11,7 +11,6 @@ import {
   SHARED_LABELS,
 } from '../../../../deploy/grafana/source/queries.ts';
 import { renderDashboardFiles } from '../../../../deploy/grafana/source/dashboards.ts';
-import { CATALOGUE } from '../../../../src/metrics/catalogue/catalogue.ts';
 import { readDeployFile } from '../../../support/deploy-files.ts';
 import { assertGolden } from '../../../support/fixtures.ts';
 import {
@@ -22,7 +21,7 @@ import {
   parseLabelValues,
 } from '../../../support/grafana.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
-import { findUnaggregatedJoins, listMetricNames, parseSelectors } from '../../../support/promql.ts';
+import { findUnaggregatedJoins, parseSelectors } from '../../../support/promql.ts';
 import { listRepositoryFolder } from '../../../support/repository.ts';
 
 /** Values of variables that make an expression valid PromQL. */
@@ -76,14 +75,6 @@ test('variables list existing labels only', async () => {
       assert.deepEqual(findUnknownNames(`${withLabel}, ${label}="x"}`.replace('{, ', '{'), known), [], query);
     }
   }
-});
-
-test('every family of the catalogue is on some dashboard', () => {
-  const shown = new Set(expressions.flatMap(({ expr }) => [...listMetricNames(expr)]));
-  const hidden = Object.values(CATALOGUE)
-    .map(({ name }) => name)
-    .filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));
-  assert.deepEqual(hidden, []);
 });
 
 test('every link to a dashboard leads to one, and keeps the time range and the scope', () => {
