@@ -16,6 +16,7 @@ import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
 import type { Clock } from './runtime/clock.ts';
 import { MAX_TOTAL_RESPONSE_BYTES } from './runtime/limits.ts';
 import type { Logger } from './runtime/logger.ts';
+import { importLevelDb } from './state/level-database.ts';
 import { StateStore } from './state/state-store.ts';
 import { AccountBudget } from './tally/account-budget.ts';
 import type { Tally } from './tally/tally.ts';
@@ -236,6 +237,8 @@ async function openStateStore(
 ): Promise<StateStore | undefined> {
   const { metrics, ledger, state, codesOnOtherShards } = configuration;
   if (state === undefined) return undefined;
+  // A missing build is no fault of the folder.
+  await importLevelDb();
   const codes = new Map(toPolledCodes(configuration).map((code) => [code.serviceCode, code]));
   const createTallyOf = (serviceCode: string): Tally | undefined => {
     const code = codes.get(serviceCode);

@@ -11,6 +11,7 @@ import { raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { LogOutput } from '../runtime/output.ts';
+import { DatabaseError, importLevelDb } from '../state/level-database.ts';
 import { loadWebConfiguration } from '../web/security/web-configuration-file.ts';
 import { parseCommandLine, type CommandLine, type OwnFlags } from './command-line.ts';
 import { formatHelp } from './help.ts';
@@ -46,7 +47,10 @@ export interface CommandConfiguration {
   readonly flags: CommandLine['others'];
 }
 
-/** Handles `--help` and the like; exits with 2 on a `ConfigError`, with 1 without the reader's module. */
+/**
+ * Handles `--help` and the like; exits with 2 on a `ConfigError` or without a build of the database, with 1
+ * without the reader's module.
+ */
 export function withConfiguration(
   run: (configured: CommandConfiguration, io: CommandIo) => Promise<number>,
   own?: OwnFlags,
@@ -72,6 +76,7 @@ export function withConfiguration(
         await raceAbort(loadWebConfiguration(configFile, files.readFile), io.signal);
       const warnings = [...unknownVariables, ...findWarnings(configuration)];
       if (others.has('config.check')) {
+        if (configuration.state !== undefined) await importLevelDb();
         for (const warning of warnings) stderr.write(`${warning}\n`);
         return print(formatConfigurationSummary(loaded));
       }
@@ -79,10 +84,11 @@ export function withConfiguration(
       return await run({ configuration, source, build, warnings, flags: others }, io);
     } catch (error) {
       if (io.signal.aborted && error === io.signal.reason) return 0;
-      if (!(error instanceof ConfigError || error instanceof ReaderModuleError)) throw error;
+      const isModuleMissing = error instanceof ReaderModuleError;
+      if (!(isModuleMissing || error instanceof ConfigError || error instanceof DatabaseError)) throw error;
       // A misspelt variable is often the cause.
       for (const line of [...unknownVariables, error.message]) stderr.write(`${line}\n`);
-      return error instanceof ConfigError ? 2 : 1;
+      return isModuleMissing ? 1 : 2;
     }
   };
 }

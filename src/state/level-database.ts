@@ -1,6 +1,6 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ClassicLevel } from 'classic-level';
+import type * as classicLevel from 'classic-level';
 import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
 import type { StateRecord } from '../tally/tally-state.ts';
 
@@ -46,12 +46,27 @@ const RECORDS_PER_CHUNK = 500;
 const CACHE_BYTES = 1024 * 1024;
 
 /**
+ * Imported on use: without `state.path`, the exporter runs on platforms that LevelDB has no build for. Rejects
+ * with a message for the operator.
+ */
+export async function importLevelDb(): Promise<typeof classicLevel> {
+  try {
+    return await import('classic-level');
+  } catch (error) {
+    const [reason] = getErrorMessage(error).split('\n');
+    const expected = 'state.path: expected a platform that classic-level has a build for';
+    throw new DatabaseError('unusable', `${expected}, found none (${reason}); unset it`, error);
+  }
+}
+
+/**
  * Opens the LevelDB database in a folder, or creates it. LevelDB appends each batch to a log, which the
  * operating system writes to the disk later: a kill loses nothing, a power failure the last seconds. A thread
  * of its own merges the log into sorted files.
  */
 export async function openLevelDatabase(folder: string): Promise<Database> {
   await translateErrors(checkFileTypes(folder));
+  const { ClassicLevel } = await importLevelDb();
   const level = new ClassicLevel(folder, { cacheSize: CACHE_BYTES });
   await translateErrors(level.open());
   const openedFile = await translateErrors(identifyFiles(folder));

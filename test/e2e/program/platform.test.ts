@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SETTINGS, startProgram } from '../../support/program.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+
+/** Makes `classic-level` look for its build for this architecture; it has none. */
+const OTHER_PLATFORM = { ...SETTINGS, npm_config_arch: 's390x' };
+
+const NO_BUILD =
+  /^state\.path: expected a platform that classic-level has a build for, found none \(No native build was found for platform=\w+ arch=s390x [^\n)]*\); unset it$/;
+
+test('without state.path, the exporter runs on a platform that its database has no build for', async () => {
+  await using check = startProgram(['--config.check'], OTHER_PLATFORM);
+  assert.equal(await check.exitCode, 0, check.stderr);
+  await using exporter = startProgram([], OTHER_PLATFORM);
+  await exporter.waitForPort();
+});
+
+test('with state.path, check and start reject a platform without a build of the database', async () => {
+  using folder = new TemporaryFolder();
+  const env = { ...OTHER_PLATFORM, XVS_STATE_PATH: folder.at('state') };
+  await using check = startProgram(['--config.check'], env);
+  assert.equal(await check.exitCode, 2);
+  assert.match(check.stderr.trimEnd(), NO_BUILD);
+  await using exporter = startProgram([], env);
+  assert.equal(await exporter.exitCode, 2);
+  const [start = '', failure = '', ...others] = exporter.stderr.trimEnd().split('\n');
+  assert.match(start, /Starting/);
+  assert.match(JSON.parse(failure).err.message, NO_BUILD);
+  assert.deepEqual(others, []);
+});
