@@ -7,7 +7,6 @@ import type { ConfigFileSystem } from '../config/file-system.ts';
 import { findUnknownVariables } from '../config/sources.ts';
 import { formatConfigurationSummary } from '../config/summary.ts';
 import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts';
-import { raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { LogOutput } from '../runtime/output.ts';
@@ -68,12 +67,11 @@ export function withConfiguration(
       if (others.has('help')) return print(formatHelp());
       if (others.has('version')) return print(formatVersion(build));
       const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
-      // A file system that hangs must not delay the end.
-      const loaded = await raceAbort(source.load(), io.signal);
+      const loaded = await source.load();
       const { configuration } = loaded;
       const { configFile } = configuration.web;
-      if (configFile !== undefined)
-        await raceAbort(loadWebConfiguration(configFile, files.readFile), io.signal);
+      if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
+      io.signal.throwIfAborted();
       const warnings = [...unknownVariables, ...findWarnings(configuration)];
       if (others.has('config.check')) {
         if (configuration.state !== undefined) await importLevelDb();

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Command, CommandIo } from './command.ts';
-import { isFileSystemBusy, LOCAL_FILE_SYSTEM, waitForFileSystem } from '../config/file-system.ts';
+import { LOCAL_FILE_SYSTEM } from '../config/file-system.ts';
 import { waitForAbort } from '../runtime/abort.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -74,12 +74,6 @@ function canOpenFile(): boolean {
   }
 }
 
-/** Ends the process although threads hang in calls to a file system, for which `process.exit` would wait. */
-function killProcess(): void {
-  process.removeAllListeners('SIGTERM');
-  process.kill(process.pid, 'SIGTERM');
-}
-
 /** Runs the program and returns its exit code, when everything that it printed has been written. */
 export async function runProgram(args: readonly string[]): Promise<number> {
   // By default, SIGUSR1 opens the inspector, through which local users can read the process's secrets.
@@ -119,7 +113,6 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     process.stderr.write(`xvs-exporter: Writing to standard output failed: ${getErrorMessage(error)}\n`);
     if (exitCode === 0) exitCode = 1;
   }
-  await Promise.race([Promise.all([drain(process.stderr), waitForFileSystem()]), timeout]);
-  if (isFileSystemBusy()) killProcess();
+  await Promise.race([drain(process.stderr), timeout]);
   return exitCode;
 }

@@ -33,16 +33,6 @@ export const LOCAL_FILE_SYSTEM: ConfigFileSystem = {
   readStamp: (path) => calls.add(() => readSizeAndTimes(path)),
 };
 
-/** Whether a call of {@link LOCAL_FILE_SYSTEM} runs. */
-export function isFileSystemBusy(): boolean {
-  return calls.pending > 0;
-}
-
-/** Resolves when all calls of {@link LOCAL_FILE_SYSTEM} have ended. */
-export async function waitForFileSystem(): Promise<void> {
-  await calls.onIdle();
-}
-
 async function readRegularFile(path: string): Promise<string> {
   // Without O_NONBLOCK, opening a FIFO waits for a writer.
   const file = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
