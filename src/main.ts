@@ -1,6 +1,14 @@
 #!/usr/bin/env node
 // No static imports and no newer syntax: Node.js 12 has to run this file, to say that it is too old.
 
+// First: without handlers, SIGHUP ends the process, and SIGUSR1 opens the inspector, through which local users can
+// read the secrets.
+let hasHungUp = false;
+process.on('SIGHUP', () => {
+  hasHungUp = true;
+});
+process.on('SIGUSR1', () => undefined);
+
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(
@@ -11,7 +19,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   // Before anything uses a thread. On Node.js 20, only the environment of the process has an effect.
   process.env['UV_THREADPOOL_SIZE'] = process.env['UV_THREADPOOL_SIZE'] || '24';
   void import('./commands/program.ts')
-    .then(({ runProgram }) => runProgram(process.argv.slice(2)))
+    .then(({ runProgram }) => runProgram(process.argv.slice(2), () => hasHungUp))
     // Not left to an empty event loop: after a shutdown that timed out, or a bug, handles are still open.
     .then((exitCode) => process.exit(exitCode));
 }

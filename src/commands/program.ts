@@ -8,7 +8,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { getErrorCode, getErrorMessage, isResourceError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { drain, LogOutput, StandardOutput } from '../runtime/output.ts';
-import { abortOnSignals, listenForReloadSignal } from '../runtime/signals.ts';
+import { abortOnSignals } from '../runtime/signals.ts';
 
 /** Imported on demand: that takes a fraction of a second, and signals have to be handled before. */
 const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
@@ -23,9 +23,13 @@ const DRAIN_TIMEOUT_MS = 1000;
 /** Program files that Node.js opens at a time while it starts, and connections. */
 const MIN_OPEN_FILES = 256;
 
-/** Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code. */
+/**
+ * Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code. SIGHUP
+ * kills all commands but `serve`.
+ */
 async function runCommand(
   args: readonly string[],
+  hasHungUp: () => boolean,
   io: Pick<CommandIo, 'stdout' | 'signal' | 'reportFatalErrorsTo'>,
 ): Promise<number> {
   const [first = '--', ...rest] = args;
@@ -39,8 +43,10 @@ async function runCommand(
     process.stderr.write(`command line: ${message}\n`);
     return 2;
   }
-  // SIGHUP kills all other commands.
-  const onReload = name === 'serve' ? listenForReloadSignal(process) : () => undefined;
+  if (name !== 'serve') {
+    process.removeAllListeners('SIGHUP');
+    if (hasHungUp()) process.kill(process.pid, 'SIGHUP');
+  }
   const command = await load();
   return await command(commandArgs, {
     stderr: process.stderr,
@@ -48,7 +54,10 @@ async function runCommand(
     environment: process.env,
     files: LOCAL_FILE_SYSTEM,
     hostName: hostname,
-    onReload,
+    onReload: (listener) => {
+      process.on('SIGHUP', listener);
+      if (hasHungUp()) listener();
+    },
     clock: systemClock,
     ...io,
   });
@@ -74,10 +83,11 @@ function canOpenFile(): boolean {
   }
 }
 
-/** Runs the program and returns its exit code, when everything that it printed has been written. */
-export async function runProgram(args: readonly string[]): Promise<number> {
-  // By default, SIGUSR1 opens the inspector, through which local users can read the process's secrets.
-  process.on('SIGUSR1', () => undefined);
+/**
+ * Runs the program and returns its exit code, when everything that it printed has been written. `hasHungUp` tells
+ * whether there was a SIGHUP; `main.ts` listens to it.
+ */
+export async function runProgram(args: readonly string[], hasHungUp: () => boolean): Promise<number> {
   const signal = abortOnSignals(process);
   /** Reports the error that ends the process: as plain text until a command has a logger. */
   let reportFatalError = (error: unknown): void => {
@@ -96,7 +106,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   let drainDeadline = waitForAbort(signal);
   try {
     exitCode = await Promise.race([
-      runCommand(args, { stdout, signal, reportFatalErrorsTo }),
+      runCommand(args, hasHungUp, { stdout, signal, reportFatalErrorsTo }),
       failure.promise,
     ]);
   } catch (error) {

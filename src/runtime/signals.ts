@@ -13,17 +13,3 @@ export function abortOnSignals(signals: SignalSource): AbortSignal {
   signals.on('SIGTERM', abort);
   return controller.signal;
 }
-
-/** From now on, SIGHUP does not kill the process. One before the listener is set calls it at once then. */
-export function listenForReloadSignal(signals: SignalSource): (listener: () => void) => void {
-  let onReload: (() => void) | undefined;
-  let isPending = false;
-  signals.on('SIGHUP', () => {
-    isPending = true;
-    onReload?.();
-  });
-  return (listener) => {
-    onReload = listener;
-    if (isPending) listener();
-  };
-}

@@ -23,7 +23,6 @@ function createConfiguration(url: string, codes: Readonly<Record<string, string>
 
 const STAYS = { STAYS: 'secret_file: one' };
 const GOES = { GOES: 'secret_file: two' };
-const STAYS_WITH_SECRET = { STAYS: 'secret: secret-of-one' };
 const COMES = { COMES: 'secret: secret-of-three, interval: 1h' };
 
 test('service codes are added, changed and removed at run time, and an unchanged one keeps its counters', async () => {
@@ -85,43 +84,4 @@ test('service codes are added, changed and removed at run time, and an unchanged
   assert.ok(((await exporter.sumFamily('xvs_exporter_polls_total', 'STAYS')) ?? 0) >= (started ?? Infinity));
   assert.match(exporter.output, /Starting xvs-exporter/);
   assert.doesNotMatch(exporter.output, /secret-of|secret-that|wrong-one/);
-});
-
-/** Makes Node.js send SIGHUP to the program while it reads its first file, and then replace that file by `<file>.next`. */
-const SIGNAL_AT_FIRST_READ = `import { once } from 'node:events';
-  import fs from 'node:fs';
-  import { syncBuiltinESMExports } from 'node:module';
-  const { open } = fs.promises;
-  fs.promises.open = async (path, ...rest) => {
-    fs.promises.open = open;
-    syncBuiltinESMExports();
-    const file = await open(path, ...rest);
-    fs.renameSync(path + '.next', path);
-    // Waiting for a signal alone does not keep the process alive.
-    const timer = setInterval(() => undefined, 1000);
-    const received = once(process, 'SIGHUP');
-    process.kill(process.pid, 'SIGHUP');
-    await received;
-    clearInterval(timer);
-    return file;
-  };
-  syncBuiltinESMExports();`;
-
-test('a reload signal during startup triggers a reload after startup', async () => {
-  using folder = new TemporaryFolder();
-  folder.replace('config.yml', createConfiguration('http://127.0.0.1:1', STAYS_WITH_SECRET));
-  folder.replace(
-    'config.yml.next',
-    createConfiguration('http://127.0.0.1:1', { ...STAYS_WITH_SECRET, ...COMES }),
-  );
-  await using program = startProgram(
-    [`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0'],
-    { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SIGNAL_AT_FIRST_READ)}` },
-  );
-  await program.waitForOutput(/"service_codes":1,.*"msg":"Starting xvs-exporter"/);
-  await program.waitForOutput(
-    /"trigger":"signal","added":1,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
-  );
-  program.signal('SIGTERM');
-  assert.equal(await program.exitCode, 0);
 });
