@@ -76,5 +76,5 @@ WORKDIR /etc/xvs-exporter
 USER 65532:65532
 EXPOSE 20928
 HEALTHCHECK --interval=30s --timeout=6s --start-period=10s \
-  CMD ["node", "/opt/xvs-exporter/dist/main.js", "healthcheck"]
-ENTRYPOINT ["node", "/opt/xvs-exporter/dist/main.js"]
+  CMD ["node", "--disable-sigusr1", "/opt/xvs-exporter/dist/main.js", "healthcheck"]
+ENTRYPOINT ["node", "--disable-sigusr1", "/opt/xvs-exporter/dist/main.js"]

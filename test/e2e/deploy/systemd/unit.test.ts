@@ -68,6 +68,8 @@ test('the unit allows the JIT of Node.js, and gives its user one private folder'
 
 test('a reload sends SIGHUP, on which the program reloads its configuration', () => {
   assert.deepEqual(readUnitValues('ExecReload'), ['/bin/kill -HUP $MAINPID']);
+  // A reload right after the start.
+  assert.deepEqual(readUnitValues('RestartForceExitStatus'), ['SIGHUP']);
 });
 
 test('the program accepts the arguments and variables of unit and settings file', async () => {

@@ -25,7 +25,7 @@ export function getPod(set: IStatefulSet) {
 export function assertRestricted(manifests: readonly Manifest[]): void {
   const set = getSingle(manifests, StatefulSet.is);
   const { spec, container } = getPod(set);
-  assert.deepEqual(container.command?.slice(0, 3), ['prlimit', '--core=0', 'node']);
+  assert.deepEqual(container.command?.slice(0, 4), ['prlimit', '--core=0', 'node', '--disable-sigusr1']);
   assert.deepEqual(Object.keys(set.spec?.template.metadata?.annotations ?? {}), ['checksum/config']);
   assert.match(JSON.stringify(getSingle(manifests, ConfigMap.is).data), /auto_reload: true/);
   const { runAsNonRoot, runAsUser, seccompProfile } = spec.securityContext ?? {};

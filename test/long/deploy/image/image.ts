@@ -115,7 +115,7 @@ function testImage(image: BuiltImage): void {
   test('its configuration has user, entrypoint, port, healthcheck and labels', () => {
     const { Labels: labels, Healthcheck: health, ExposedPorts: ports } = config;
     assert.equal(config.User, '65532:65532');
-    assert.deepEqual(config.Entrypoint, ['node', '/opt/xvs-exporter/dist/main.js']);
+    assert.deepEqual(config.Entrypoint, ['node', '--disable-sigusr1', '/opt/xvs-exporter/dist/main.js']);
     assert.equal(config.WorkingDir, '/etc/xvs-exporter');
     assert.deepEqual(Object.keys(ports), ['20928/tcp']);
     assert.deepEqual(health.Test, ['CMD', ...config.Entrypoint, 'healthcheck']);
