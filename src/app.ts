@@ -14,14 +14,12 @@ import { openReaderPool } from './poller/reader-module.ts';
 import { Store } from './poller/store.ts';
 import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
 import type { Clock } from './runtime/clock.ts';
-import { MAX_TOTAL_RESPONSE_BYTES } from './runtime/limits.ts';
 import type { Logger } from './runtime/logger.ts';
 import { importLevelDb } from './state/level-database.ts';
 import { StateStore } from './state/state-store.ts';
 import { AccountBudget } from './tally/account-budget.ts';
 import type { Tally } from './tally/tally.ts';
 import { UpstreamClient, type ClientOptions } from './upstream/client.ts';
-import { DecodingBudget } from './upstream/body-limits.ts';
 import { createExporterFacade, type ExporterFacade } from './web/exporter-facade.ts';
 import { handle } from './web/routes.ts';
 import {
@@ -74,12 +72,10 @@ export function createExporter(
   const labels = new CodeLabels();
   labels.update(configuration.serviceCodes);
   const state = stateStore?.statistics;
-  const decodingBudget = new DecodingBudget(MAX_TOTAL_RESPONSE_BYTES);
   const exporterMetrics = new ExporterMetrics({
     clock,
     shard,
     labels,
-    decodingBudget,
     accountBudget,
     log,
     state,
@@ -88,7 +84,6 @@ export function createExporter(
   const store = new Store(labels);
   const toClientOptions = (settings: Configuration['upstream']): ClientOptions => ({
     ...settings,
-    decodingBudget,
     userAgent: `xvs-exporter/${build.version}`,
   });
   const client = new UpstreamClient({ ...toClientOptions(upstream), clock });

@@ -8,11 +8,9 @@ import { formatReport } from '../diagnostics/report.ts';
 import { renderBlocks } from '../metrics/exposition/exposition.ts';
 import { createTally } from '../poller/poller.ts';
 import { openReaderPool } from '../poller/reader-module.ts';
-import { MAX_TOTAL_RESPONSE_BYTES } from '../runtime/limits.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { formatShard } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
-import { DecodingBudget } from '../upstream/body-limits.ts';
 import { withConfiguration, type CommandIo } from './command.ts';
 import type { CommandLine } from './command-line.ts';
 import { trySigning } from './try-signing.ts';
@@ -87,7 +85,6 @@ export async function explainPolls(
 ): Promise<number> {
   await using client = new UpstreamClient({
     ...upstream,
-    decodingBudget: new DecodingBudget(MAX_TOTAL_RESPONSE_BYTES),
     userAgent: `xvs-exporter/${build.version}`,
     clock,
   });

@@ -3,11 +3,6 @@ import { getHeapStatistics } from 'node:v8';
 
 /** Limits that no operator can choose sensibly: constants, or shares of the memory of the process. */
 
-const GIB = 1024 ** 3;
-
-/** Decoded bytes of all responses being read. They stream: this bounds work that expands without end. */
-export const MAX_TOTAL_RESPONSE_BYTES = 2 * GIB;
-
 const MIB = 1024 ** 2;
 
 /** Bytes of memory that the container or the unit of the process may use; `undefined` without a limit. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { linkAbort, raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type DecodingBudget, TurnGate } from './body-limits.ts';
+import { TurnGate } from './turn-gate.ts';
 import { type ConnectionOptions, UpstreamConnections, type UnsignedRequest } from './connections.ts';
 import { ACCEPTED_CODINGS, decompress, parseContentEncoding, skipByteOrderMark } from './decoding.ts';
 import { toUpstreamError } from './error-classification.ts';
@@ -19,8 +19,6 @@ const MAX_INFORMATIONAL_RESPONSES = 5;
 
 export interface ClientOptions extends Omit<ConnectionOptions, 'resolver'> {
   readonly maxResponseBytes: number;
-  /** Shared with other clients: those that a reload has replaced. */
-  readonly decodingBudget: DecodingBudget;
   readonly userAgent: string;
 }
 
@@ -93,19 +91,17 @@ export class UpstreamClient implements AsyncDisposable {
     observer?: RequestObserver,
   ): Promise<ListingResponse> {
     signal.throwIfAborted();
-    const { decodingBudget, maxResponseBytes } = this.#options;
+    const { maxResponseBytes } = this.#options;
     using abort = linkAbort(signal);
     const { timeoutMs } = target;
     const fail = (error: UpstreamError): void => abort.abort(error);
     const timeout = `The poll exceeded its timeout of ${timeoutMs / 1000}s`;
     const deadline = setTimeout(() => fail(new UpstreamError('timeout', timeout)), timeoutMs);
-    decodingBudget.start(fail);
     try {
       const received = await this.#send(target, abort.signal, observer);
       const { status } = received.response;
       let consumerError: unknown;
       const pass = async (chunk: Buffer): Promise<void> => {
-        decodingBudget.add(fail, chunk.length);
         await this.#gate.run(() => {
           abort.signal.throwIfAborted();
           try {
@@ -126,7 +122,6 @@ export class UpstreamClient implements AsyncDisposable {
       return received.response;
     } finally {
       clearTimeout(deadline);
-      decodingBudget.end(fail);
     }
   }
 

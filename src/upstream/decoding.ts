@@ -8,7 +8,7 @@ import {
   inflateSync,
   type ZlibOptions,
 } from 'node:zlib';
-import type { TurnGate } from './body-limits.ts';
+import type { TurnGate } from './turn-gate.ts';
 import { UpstreamError } from './errors.ts';
 
 export const ACCEPTED_CODINGS = 'gzip, deflate';

@@ -6,8 +6,7 @@ export const POLL_ERROR_SUMMARY = {
   tls: 'Could not establish a trusted TLS connection to the service',
   reset: 'The connection to the service was lost',
   http_status: 'The service answered with an HTTP error',
-  too_large:
-    'The listing exceeds upstream.max_response_size, or is the largest when all responses together exceed 2 GiB',
+  too_large: 'The listing exceeds upstream.max_response_size',
   not_json: 'The response is not JSON',
   bad_shape: 'The response is JSON but not a listing',
   api_error: 'The service rejected the request',

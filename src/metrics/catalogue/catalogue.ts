@@ -181,14 +181,6 @@ const PROCESS_FAMILIES = define([], {
     help: 'Version and revision of the exporter, and the version of Node.js.',
     labels: ['version', 'revision', 'node_version'],
   },
-  pendingResponseBytes: {
-    name: 'xvs_exporter_pending_response_bytes',
-    help: 'Decompressed bytes of the response bodies that are being read, of all service codes.',
-  },
-  pendingResponseLimit: {
-    name: 'xvs_exporter_pending_response_limit_bytes',
-    help: 'Limit of xvs_exporter_pending_response_bytes; beyond it, the poll with the largest body fails.',
-  },
   accounts: {
     name: 'xvs_exporter_accounts',
     help: 'Accounts of tasks, inputs and outputs of all service codes, by state: live, or departed and kept for six hours.',

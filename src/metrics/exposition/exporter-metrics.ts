@@ -45,8 +45,6 @@ export interface ExporterMetricsOptions {
   readonly shard?: Shard;
   /** Static labels of service codes. Default: none. */
   readonly labels?: CodeLabels;
-  /** Decoded bytes of the bodies being read. Default: none. */
-  readonly decodingBudget?: { readonly usedBytes: number; readonly limitBytes: number };
   /** Accounts of tasks, inputs and outputs. Default: none. */
   readonly accountBudget?: Pick<AccountBudget, 'counts' | 'maxAccounts'>;
   /** Numbers of the state; `undefined` without `state.path`. */
@@ -132,16 +130,7 @@ export class ExporterMetrics implements Disposable {
   }
 
   #collectProcess(): readonly Family[] {
-    const {
-      version,
-      revision,
-      nodeVersion,
-      shard = SINGLE_SHARD,
-      decodingBudget,
-      accountBudget,
-      log,
-      state,
-    } = this.#options;
+    const { version, revision, nodeVersion, shard = SINGLE_SHARD, accountBudget, log, state } = this.#options;
     const { lastSuccessMs, lastFailureMs } = this.#configLoads;
     return [
       createFamily(CATALOGUE.shards, shard.count),
@@ -151,8 +140,6 @@ export class ExporterMetrics implements Disposable {
         spec: CATALOGUE.buildInfo,
         samples: { labelSets: [[version, revision, nodeVersion]], numbers: [1] },
       },
-      createFamily(CATALOGUE.pendingResponseBytes, decodingBudget?.usedBytes ?? 0),
-      createFamily(CATALOGUE.pendingResponseLimit, decodingBudget?.limitBytes ?? 0),
       { spec: CATALOGUE.accounts, samples: columnByLabel(Object.entries(accountBudget?.counts ?? {})) },
       createFamily(CATALOGUE.accountsLimit, accountBudget?.maxAccounts),
       createFamily(CATALOGUE.logLinesDropped, log?.droppedLines ?? 0),

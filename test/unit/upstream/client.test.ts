@@ -4,7 +4,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, test, type TestContext } from 'node:test';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 
-import { DecodingBudget } from '../../../src/upstream/body-limits.ts';
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { signRequest } from '../../../src/upstream/signing.ts';
 import { deferred } from '../../support/deferred.ts';
@@ -166,27 +165,6 @@ test('an observer gets the offset of the clock and the bytes of the body before 
     [[200, { aheadMs: 120_033, uncertaintyMs: 500 }, undefined]],
   );
   assert.equal(received, body.length);
-});
-
-test('when the responses together exceed their limit, the largest one fails at once', async (t) => {
-  const isFilled = deferred();
-  const url = await serveHttp(t, (request, response) => {
-    const isLarge = request.url?.includes('LARGE') === true;
-    response.write(Buffer.alloc(isLarge ? 600 : 300));
-    if (!isLarge) void isFilled.promise.then(() => response.end(Buffer.alloc(200)));
-  });
-  const client = openClient(t, { decodingBudget: new DecodingBudget(1000) });
-  let bytes = 0;
-  const onBody = (chunk: Uint8Array): void => {
-    bytes += chunk.length;
-    if (bytes === 900) isFilled.resolve();
-  };
-  const [large, small] = ['LARGE', 'SMALL'].map((serviceCode) =>
-    client.requestListing(targetAt(url, { serviceCode }), onBody, new AbortController().signal),
-  );
-  await assertFailsWith(large ?? Promise.reject(new Error('unreachable')), 'too_large');
-  assert.equal((await small)?.status, 200);
-  assert.equal(bytes, 1100);
 });
 
 test('a client with new options completes the requests in progress, and closes their connections', async (t) => {

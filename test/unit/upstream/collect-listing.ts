@@ -7,7 +7,6 @@ import {
   type ListingTarget,
   UpstreamClient,
 } from '../../../src/upstream/client.ts';
-import { DecodingBudget } from '../../../src/upstream/body-limits.ts';
 import { type PollErrorReason, UpstreamError } from '../../../src/upstream/errors.ts';
 import type { ResolverOptions } from '../../../src/upstream/resolver.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
@@ -23,7 +22,6 @@ export const CLOCK: Clock = {
 export const OPTIONS: ClientOptions = {
   timeoutMs: 20_000,
   maxResponseBytes: 64 * 1024 * 1024,
-  decodingBudget: new DecodingBudget(1024 * 1024 * 1024),
   maxConnections: 4,
   userAgent: 'xvs-exporter/test',
   tls: {},

@@ -5,7 +5,7 @@ import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 import fc from 'fast-check';
 
-import { TurnGate } from '../../../src/upstream/body-limits.ts';
+import { TurnGate } from '../../../src/upstream/turn-gate.ts';
 import { decompress, parseContentEncoding, skipByteOrderMark } from '../../../src/upstream/decoding.ts';
 
 const CODINGS = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { TurnGate } from '../../../src/upstream/body-limits.ts';
+import { TurnGate } from '../../../src/upstream/turn-gate.ts';
 
 test('work beyond 5 ms of a turn waits for the next turns, in order', async () => {
   let nowMs = 0;
