@@ -145,27 +145,14 @@ export class ListingSums {
       this.rejections.addTask('invalid_id', tasks.entry[row] ?? 0);
       return false;
     }
-    const hasAccounts = this.#readings.reserve(rows);
-    const first = this.#readings.find(id);
-    renditions.findAll(firstOutput, outputsEnd);
-    if (first !== undefined) {
+    if (this.#readings.has(id)) {
       this.rejections.addTask('duplicate_id', tasks.entry[row] ?? 0);
-      this.#findOutputsOn(first.vsId, rows);
-      if (hasAccounts) this.#readings.addDuplicate(first, rows, id, this.#readOutputs(rows));
       return false;
     }
     outputs.findAll(firstOutput, outputsEnd);
-    if (hasAccounts) this.#readings.add(rows, id, this.#readOutputs(rows));
+    renditions.findAll(firstOutput, outputsEnd);
+    if (this.#readings.reserve(rows)) this.#readings.add(rows, id, this.#readOutputs(rows));
     return true;
-  }
-
-  /** The bytes of a repeated task count on the server of its first entry. */
-  #findOutputsOn(vsId: string, { firstOutput, outputsEnd }: TaskRows): void {
-    const { outputs } = this.#tables;
-    const { format } = this.#batch.columns.output;
-    const server = this.#names.getId(vsId);
-    for (let row = firstOutput; row < outputsEnd; row += 1)
-      outputs.found[row] = outputs.find(server, format[row] ?? 0, 0);
   }
 
   #readOutputs({ firstOutput, outputsEnd }: TaskRows): OutputReading[] {

@@ -36,8 +36,6 @@ export class TaskReadings {
   readonly #inputs: Inputs;
   readonly #outputs: Outputs;
   #tasksById = new Map<string, TaskReading>();
-  /** Further entries of a task, by its first one. */
-  #duplicates = new Map<TaskReading, TaskReading[]>();
   #accounts = 0;
   #reservations: AccountReservations | undefined;
   #nameSource: TaskNameSource | undefined;
@@ -68,7 +66,6 @@ export class TaskReadings {
     this.#reservations = undefined;
     this.#accounts = 0;
     this.#tasksById = new Map();
-    this.#duplicates = new Map();
     this.#others = [];
   }
 
@@ -105,15 +102,14 @@ export class TaskReadings {
     const task = id === undefined ? undefined : this.#tasksById.get(id);
     if (task === undefined || count === undefined) return false;
     this.#tasksById.delete(task.id);
-    this.#duplicates.delete(task);
     this.#reservations?.release(count);
     this.#accounts -= count;
     this.surplus[lack] += 1;
     return true;
   }
 
-  find(id: string): TaskReading | undefined {
-    return this.#tasksById.get(id);
+  has(id: string): boolean {
+    return this.#tasksById.has(id);
   }
 
   add(rows: TaskRows, id: string, outputs: readonly OutputReading[]): void {
@@ -123,16 +119,7 @@ export class TaskReadings {
       this.#others.push([id, countAccounts(rows)]);
   }
 
-  addDuplicate(first: TaskReading, rows: TaskRows, id: string, outputs: readonly OutputReading[]): void {
-    const duplicate = this.#create(rows, id, outputs);
-    const others = this.#duplicates.get(first);
-    if (others === undefined) this.#duplicates.set(first, [duplicate]);
-    else others.push(duplicate);
-  }
-
   finish(): ReadonlyMap<string, TaskReading> {
-    for (const [first, others] of this.#duplicates)
-      this.#tasksById.set(first.id, mergeEntries([first, ...others], first));
     return this.#tasksById;
   }
 
@@ -187,17 +174,6 @@ export class TaskReadings {
   }
 }
 
-/** The first entry stands, but each of its accounts takes the largest of the values of all entries. */
-function mergeEntries(entries: readonly TaskReading[], first: TaskReading): TaskReading {
-  const inputs = entries.map((entry) => entry.inputs);
-  const own = inputs.filter(([input]) => input?.identity === OWN_INPUT);
-  return {
-    ...first,
-    inputs: mergeParts(own.length > 0 ? own : inputs),
-    outputs: mergeParts(entries.map(({ outputs }) => outputs)),
-  };
-}
-
 /** A task counts one, one for each output, and one for each input beyond the first. */
 function countAccounts({ firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): number {
   return Math.max(1, inputsEnd - firstInput) + outputsEnd - firstOutput;
@@ -245,26 +221,4 @@ export function sortParts<Part extends PartReading>(parts: Part[]): Part[] {
 
 function compareParts(a: PartReading, b: PartReading): number {
   return a.identity - b.identity || (b.bytes ?? -1) - (a.bytes ?? -1);
-}
-
-/**
- * Merges the parts of several entries of one task, of which each is sorted: equal identities are matched
- * largest with largest, and the larger value stands. A part is that of the first entry that has it.
- */
-function mergeParts<Part extends PartReading>(entries: readonly (readonly Part[])[]): Part[] {
-  const merged = new Map<string, Part>();
-  for (const parts of entries) {
-    let occurrence = 0;
-    for (const [index, part] of parts.entries()) {
-      occurrence = parts[index - 1]?.identity === part.identity ? occurrence + 1 : 0;
-      const key = `${part.identity} ${occurrence}`;
-      const first = merged.get(key);
-      merged.set(key, first === undefined ? part : { ...first, bytes: pickLarger(first.bytes, part.bytes) });
-    }
-  }
-  return [...merged.values()].toSorted(compareParts);
-}
-
-function pickLarger(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
