@@ -249,16 +249,14 @@ export const LABEL_GROUPS = {
   }),
 
   // Of the names in `expect`, as long as they are expected.
-  expectedInputs: expectedTask(['task_name'], {
+  expectedNames: expectedTask(['task_name'], {
     expectedTaskInputBytes: counter(
       'xvs_expected_task_input_bytes_total',
-      'Bytes received by the tasks of an expected name since it is expected ("input_bytes"), over restarts and moves; appears with the first valid ones.',
+      'Bytes received by the tasks of an expected name.',
     ),
-  }),
-  expectedFormats: expectedTask(['task_name', 'format'], {
     expectedTaskHttpOutputBytes: counter(
       'xvs_expected_task_http_output_bytes_total',
-      `Bytes delivered by HTTP live output of the tasks of an expected name since it is expected ("http_output_bytes"), for at most 8 formats${HLS}`,
+      `Bytes delivered by HTTP live output of the tasks of an expected name${HLS}`,
     ),
     expectedTaskHttpConnections: gauge(
       'xvs_expected_task_http_connections',

@@ -77,10 +77,10 @@ export class NameAudit {
 
 /** Names that are not expected have no numbers. */
 export function expectHidden(rows: AllRows, expected: readonly string[]): void {
-  for (const { labelSets, columns } of [rows.expectedInputs, rows.expectedFormats] as readonly Rows[])
-    for (const [row, [name = '']] of labelSets.entries())
-      if (!expected.includes(name) && Object.values(columns).some((column) => !Number.isNaN(column[row])))
-        throw new SimulationError(`${name} is not expected and has a counter`);
+  const { labelSets, columns }: Rows = rows.expectedNames;
+  for (const [row, [name = '']] of labelSets.entries())
+    if (!expected.includes(name) && Object.values(columns).some((column) => !Number.isNaN(column[row])))
+      throw new SimulationError(`${name} is not expected and has a counter`);
 }
 
 function mayBeForgotten(truth: NameTruth | undefined, nowMs: number): boolean {
@@ -109,9 +109,9 @@ function readTasks(rows: AllRows | undefined): ReadonlyMap<string, Bytes> {
   );
 }
 
-const readName = ({ expectedInputs, expectedFormats }: AllRows, name: string): Bytes => ({
-  input: sumOf(expectedInputs, 'expectedTaskInputBytes', name),
-  output: sumOf(expectedFormats, 'expectedTaskHttpOutputBytes', name),
+const readName = ({ expectedNames }: AllRows, name: string): Bytes => ({
+  input: sumOf(expectedNames, 'expectedTaskInputBytes', name),
+  output: sumOf(expectedNames, 'expectedTaskHttpOutputBytes', name),
 });
 
 const readTotal = (rows: AllRows | undefined): Bytes => ({
