@@ -7,7 +7,6 @@ import type { AppliedCodes, ReloadOutcome, ReloadTrigger } from './config/reload
 import { watchFiles } from './config/watched-files.ts';
 import { CodeLabels } from './metrics/exposition/code-labels.ts';
 import { ExporterMetrics } from './metrics/exposition/exporter-metrics.ts';
-import { Births } from './metrics/exposition/births.ts';
 import type { PolledCode } from './poller/polled-code.ts';
 import { createTally, Poller } from './poller/poller.ts';
 import { openReaderPool } from './poller/reader-module.ts';
@@ -183,7 +182,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
         : await openWebConfiguration(configFile, LOCAL_FILE_SYSTEM, logger);
     const polling = poller.start();
     const reload = configuration.web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;
-    const routes = { births: new Births(), reload };
+    const routes = { reload };
     const web = await startWebServer({
       ...configuration.web,
       addresses: configuration.web.listenAddresses,

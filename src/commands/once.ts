@@ -30,7 +30,7 @@ export const once = withConfiguration(
     const logger = createLogger({ ...configuration.log, destination: log });
     await using exporter = createExporter(configuration, { clock, logger, log, build });
     await exporter.poller.pollOnce(signal);
-    const { families } = await exporter.facade.collect();
+    const families = await exporter.facade.collect('everything', 'total');
     for (const block of renderBlocks(families, 'text')) stdout.write(block);
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },

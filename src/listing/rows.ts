@@ -15,6 +15,8 @@ import { internLabels, type LabelSet } from './label-values.ts';
 export interface Rows<Family extends string = string> {
   readonly labelSets: readonly LabelSet[];
   readonly columns: Readonly<Record<Family, readonly number[]>>;
+  /** Rows of which counters are exposed at 0: Prometheus cannot see the increment with which a series appears. */
+  readonly newRows?: readonly number[];
 }
 
 /** Rows to which the loops and the ledger still add. */

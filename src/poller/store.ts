@@ -89,14 +89,15 @@ export class Store {
   *collectFamilies(
     nowMs: number,
     states: readonly CodeState[] = this.states,
+    newCounters: NewCounters = 'zero',
   ): Generator<Family, void, undefined> {
     const codes = states.map((state) => {
-      const isListingStale = isStale(state, nowMs);
+      const view = { isListingStale: isStale(state, nowMs), newCounters };
       return {
         serviceCode: state.serviceCode,
         staticLabels: this.#labels.get(state.serviceCode),
         // Read together: what belongs to a service code is close together in memory.
-        samples: FAMILIES.map(([, getSamples]) => getSamples(state, isListingStale)),
+        samples: FAMILIES.map(([, getSamples]) => getSamples(state, view)),
       };
     });
     for (const [index, [spec]] of FAMILIES.entries())
@@ -108,7 +109,15 @@ export class Store {
 }
 
 /** Reads one family from a state; `undefined` if there is nothing to expose. */
-type SampleGetter = (state: CodeState, isListingStale: boolean) => Samples | undefined;
+type SampleGetter = (state: CodeState, view: View) => Samples | undefined;
+
+interface View {
+  readonly isListingStale: boolean;
+  readonly newCounters: NewCounters;
+}
+
+/** What a label set of a counter shows while it is new: scrapes get 0, people its total. */
+export type NewCounters = 'zero' | 'total';
 
 const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilySpec, SampleGetter>([
   [CATALOGUE.up, ({ isUp }) => columnOf(isUp === undefined ? isUp : Number(isUp))],
@@ -123,16 +132,16 @@ const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilyS
   [CATALOGUE.expectedTasks, ({ expectation }) => columnOf(expectation?.tasks)],
   [
     CATALOGUE.expectedTaskUp,
-    (state, isListingStale) =>
+    (state, { isListingStale }) =>
       toExpected(state, isListingStale, ({ condition }) => (condition === 'up' ? 1 : 0)),
   ],
   [
     CATALOGUE.expectedTaskOutputs,
-    (state, isListingStale) => toExpected(state, isListingStale, ({ outputs }) => outputs),
+    (state, { isListingStale }) => toExpected(state, isListingStale, ({ outputs }) => outputs),
   ],
   [
     CATALOGUE.expectedTaskByteCountsWaiting,
-    (state, isListingStale) => toExpected(state, isListingStale, ({ waiting }) => waiting),
+    (state, { isListingStale }) => toExpected(state, isListingStale, ({ waiting }) => waiting),
   ],
   [
     CATALOGUE.expectedTaskMinInputRate,
@@ -150,16 +159,29 @@ const FAMILIES = Object.values<FamilySpec>(CATALOGUE).flatMap((spec): [FamilySpe
 /** What describes the last listing disappears with it; counters stay, but those of single tasks. */
 function createColumnGetter(group: LabelGroupName, family: string): SampleGetter {
   const { of, families } = labelGroup(group);
-  const isKept = families[family]?.type === 'counter' && of !== 'single_task';
-  return ({ snapshot, restored }, isListingStale) => {
+  const isCounter = families[family]?.type === 'counter';
+  const isKept = isCounter && of !== 'single_task';
+  return ({ snapshot, restored }, { isListingStale, newCounters }) => {
     if (!isKept && isListingStale) return undefined;
     const all: Readonly<Partial<Record<LabelGroupName, Rows>>> | undefined = (
       isKept ? (snapshot ?? restored) : snapshot
     )?.rows;
     const rows = all?.[group];
     const numbers = rows?.columns[family];
-    return rows && numbers && { labelSets: rows.labelSets, numbers };
+    if (rows === undefined || numbers === undefined) return undefined;
+    const { labelSets, newRows = [] } = rows;
+    return {
+      labelSets,
+      numbers: isCounter && newCounters === 'zero' ? withZeros(numbers, newRows) : numbers,
+    };
   };
+}
+
+function withZeros(numbers: readonly number[], rows: readonly number[]): readonly number[] {
+  if (rows.length === 0) return numbers;
+  const exposed = [...numbers];
+  for (const row of rows) if (!Number.isNaN(exposed[row] ?? Number.NaN)) exposed[row] = 0;
+  return exposed;
 }
 
 /** A number for each expected name that has the minimum, whatever the polls do. */

@@ -21,8 +21,8 @@ export class GroupRows {
   }
 
   /** Takes the rows of a listing; returns what is exposed. A counter whose row is evicted is forgotten. */
-  commit({ labelSets, columns }: Rows, at: Instant): Rows {
-    const rows = this.limit.assign(labelSets, at);
+  commit({ labelSets, columns }: Rows, at: Instant, absentRows?: ReadonlySet<number>): Rows {
+    const rows = this.limit.assign(labelSets, at, absentRows);
     // Most listings have nothing wrong: nothing is exposed of many groups.
     if (this.limit.labelSets.length === 0 && this.#published.labelSets.length === 0) return this.#published;
     const next = recordOf(familiesOf(this.#group), (family) => {
@@ -34,7 +34,7 @@ export class GroupRows {
       }
       return column;
     });
-    this.#published = { labelSets: this.limit.labelSets, columns: next };
+    this.#published = { labelSets: this.limit.labelSets, columns: next, newRows: this.limit.listNew(at) };
     return this.#published;
   }
 

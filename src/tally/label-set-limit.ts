@@ -4,6 +4,8 @@ import type { Instant } from './instant.ts';
 
 /** A label set that has been absent for longer gives its row to a new one. */
 export const ABSENCE_MS = 60 * 60 * 1000;
+/** Every Prometheus that scrapes once a minute sees a label set within this time. */
+const NEW_MS = 90 * 1000;
 /** Searching so many label sets takes less time than building an index of them. */
 const MAX_SEARCHED = 64;
 const NO_LABEL_SETS: readonly LabelSet[] = [];
@@ -24,6 +26,8 @@ export class LabelSetLimit {
   /** By row. Snapshots share it while it is the same. */
   #labelSets: LabelSet[] = [];
   #seen: Instant[] = [];
+  /** When the listing was taken that brought each row, in monotonic milliseconds. */
+  #bornMs: number[] = [];
   /** Rows of folded label sets: they are never evicted. */
   #foldedRows = 0;
   /** The row of each of many label sets while a listing is assigned. */
@@ -43,26 +47,39 @@ export class LabelSetLimit {
     for (const [row, seen] of this.#seen.entries()) yield [this.#labelSets[row] ?? [], seen];
   }
 
-  /** Gives a row to a label set of an earlier process, even beyond the limit. */
-  restore(labels: LabelSet, seen: Instant): void {
-    this.#addRow(internLabels(labels), seen);
+  listNew({ monotonicMs: nowMs }: Instant): readonly number[] {
+    if (this.#bornMs.every((bornMs) => nowMs - bornMs >= NEW_MS)) return NO_ROWS;
+    return [...this.#bornMs.keys()].filter((row) => nowMs - (this.#bornMs[row] ?? 0) < NEW_MS);
   }
 
-  assign(labelSets: readonly LabelSet[], at: Instant): readonly number[] {
+  /** Gives a row to a label set of an earlier process, even beyond the limit. */
+  restore(labels: LabelSet, seen: Instant): void {
+    this.#addRow(internLabels(labels), seen, Number.NEGATIVE_INFINITY);
+  }
+
+  assign(
+    labelSets: readonly LabelSet[],
+    at: Instant,
+    absent: ReadonlySet<number> = new Set(),
+  ): readonly number[] {
     this.foldedCount = 0;
     const before = this.#labelSets;
     if (before.length === 0 && labelSets.length === 0) return NO_ROWS;
     this.#labelSets = [...before];
     this.#index = before.length + labelSets.length > MAX_SEARCHED ? indexRows(before) : undefined;
-    for (const labels of labelSets) {
+    for (const [index, labels] of labelSets.entries()) {
       const row = this.#find(labels);
-      if (row !== undefined) this.#seen[row] = at;
+      if (row !== undefined && !absent.has(index)) this.#seen[row] = at;
     }
     // Without counters, nothing but a 0 is exposed of what is absent.
     if (countersOf(this.#group).length === 0) this.#dropAbsent(at);
     let evictable: Iterator<LabelSet, undefined> | undefined;
     const evict = (): LabelSet | undefined => (evictable ??= this.#listAbsent(at).values()).next().value;
-    const rows = labelSets.map((labels) => this.#find(labels) ?? this.#assignNew(labels, at, evict));
+    const rows = labelSets.map(
+      (labels, index) =>
+        this.#find(labels) ??
+        (absent.has(index) ? this.#findFolded(labels, at) : this.#assignNew(labels, at, evict)),
+    );
     this.#index = undefined;
     // A copy has no room for more.
     if (areEqual(before, this.#labelSets)) this.#labelSets = before;
@@ -82,6 +99,7 @@ export class LabelSetLimit {
     const absent = new Set(list);
     const isKept = (_: unknown, row: number): boolean => !absent.has(this.#labelSets[row] ?? []);
     this.#seen = this.#seen.filter(isKept);
+    this.#bornMs = this.#bornMs.filter(isKept);
     this.#labelSets = this.#labelSets.filter(isKept);
     this.#index &&= indexRows(this.#labelSets);
   }
@@ -122,9 +140,10 @@ export class LabelSetLimit {
     return row;
   }
 
-  #addRow(labels: LabelSet, seen: Instant): number {
+  #addRow(labels: LabelSet, seen: Instant, bornMs = seen.monotonicMs): number {
     const row = this.#labelSets.push(labels) - 1;
     this.#seen.push(seen);
+    this.#bornMs.push(bornMs);
     this.#index?.set(labels, row);
     if (this.#isFolded(labels)) this.#foldedRows += 1;
     return row;
@@ -136,6 +155,7 @@ export class LabelSetLimit {
     this.#index?.set(labels, row);
     this.#labelSets[row] = labels;
     this.#seen[row] = at;
+    this.#bornMs[row] = at.monotonicMs;
     return row;
   }
 

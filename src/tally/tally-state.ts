@@ -55,12 +55,13 @@ const taskDetailSchema = z.tuple([
 
 const expectedCountersSchema = z.object({
   removedMs: time.optional(),
-  inputBytes: total.optional(),
-  formats: z.array(z.tuple([z.string(), z.object({ outputBytes: total, connections: total, seenMs: time })])),
+  inputBytes: total,
+  outputBytes: total,
 });
 
 const codeSchema = z.object({
   taskCount: count.describe('number of records of tasks'),
+  lastSeenSum: z.number().describe('of when they were last listed'),
   last: instantSchema.describe('the last good listing'),
   listings: z.int().positive().describe('number of good listings'),
   lifetimes: z.object({ counts: z.array(count).describe('by bucket, not cumulative'), sum: total }),
@@ -79,7 +80,6 @@ const taskSchema = z.tuple([
   time.describe('last seen'),
   time.describe('last activity'),
   total.describe('progress'),
-  total.describe('input bytes that are counted and that no base shows any more'),
   z.int().min(0).max(ALL_TASK_FLAGS).describe('flags'),
   partsSchema.describe('inputs'),
   partsSchema.describe('outputs'),
@@ -137,6 +137,12 @@ function toCodeRecord(tally: TallyParts): StateRecord {
   return [CODE_KEY, JSON.stringify(toCodeEntry(tally))];
 }
 
+function sumLastSeen(tasks: Iterable<TaskAccount>): number {
+  let sum = 0;
+  for (const { lastSeen } of tasks) sum += lastSeen.monotonicMs;
+  return sum;
+}
+
 function toTaskRecord(task: TaskAccount): StateRecord {
   return [toTaskKey(task.id), JSON.stringify(toTaskEntry(task))];
 }
@@ -153,6 +159,7 @@ function toCodeEntry({
     progress && {
       ...progress,
       taskCount: ledger.accountCount,
+      lastSeenSum: sumLastSeen(ledger.listAccounts()),
       lifetimes: ledger.lifetimes.persisted,
       meteredFormats: [...meteredFormats],
       servers: [...groups.userServers.limit.listSeen()]
@@ -174,7 +181,6 @@ function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
     lastSeen.monotonicMs,
     lastActivity.monotonicMs,
     task.progress,
-    task.owedInputBytes,
     task.flags,
     toPartsEntry(inputs),
     toPartsEntry(outputs),
@@ -208,7 +214,7 @@ export function restoreRecords(tally: TallyParts, records: readonly StateRecord[
   if (code?.taskCount !== records.length - 1) return false;
   const toInstant = shareInstants(code.last);
   const tasks = records.slice(1).flatMap((record) => readTaskAccount(record, toInstant) ?? []);
-  if (tasks.length !== code.taskCount) return false;
+  if (tasks.length !== code.taskCount || sumLastSeen(tasks) !== code.lastSeenSum) return false;
   restoreCode(tally, code, now);
   // Those that left first come first.
   tasks.sort((a, b) => a.lastSeen.monotonicMs - b.lastSeen.monotonicMs);
@@ -242,8 +248,7 @@ function readTaskAccount([key, value]: StateRecord, toInstant: ToInstant): TaskA
   const [kind, ...id] = key.split('\0');
   const entry = kind === TASK_KIND ? parseRecord(taskSchema, value) : undefined;
   if (entry === undefined) return undefined;
-  const [vsId, firstWallMs, firstMs, lastMs, activityMs, progress, owedInputBytes, flags, inputs, outputs] =
-    entry;
+  const [vsId, firstWallMs, firstMs, lastMs, activityMs, progress, flags, inputs, outputs] = entry;
   return {
     id: id.join('\0'),
     vsId,
@@ -251,7 +256,6 @@ function readTaskAccount([key, value]: StateRecord, toInstant: ToInstant): TaskA
     lastSeen: toInstant(lastMs),
     lastActivity: toInstant(activityMs),
     progress,
-    owedInputBytes,
     inputs,
     outputs,
     flags,

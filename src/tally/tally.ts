@@ -7,16 +7,17 @@ import {
   type TableFamilyKey,
   type WholeGroupName,
 } from '../listing/label-groups.ts';
-import { isNamed, UNKNOWN } from '../listing/label-values.ts';
+import { isNamed, OTHER, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
 import { placeOf, recordOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
+import { addGain } from './gains.ts';
 import type { Instant } from './instant.ts';
 import { GroupRows } from './group-rows.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { ExpectedCounters } from './expected-counters.ts';
 import { DEFAULT_MAX_STREAM_RATE, Ledger, type LedgerOptions } from './ledger/ledger.ts';
-import type { LedgerRows, ServerSums } from './ledger/server-sums.ts';
+import { ServerSums, type LedgerRows } from './ledger/server-sums.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
 import type { Counts, ListingProblems, Snapshot } from './snapshot.ts';
 import {
@@ -31,10 +32,7 @@ import { TaskDetails } from './task-details.ts';
 const FORMAT = placeOf('outputs', 'format');
 export const DEFAULT_MAX_LABEL_SETS = 2000;
 
-export interface TallyOptions extends Omit<
-  LedgerOptions,
-  'maxStreamRate' | 'details' | 'expectedCounters' | 'accountBudget'
-> {
+export interface TallyOptions extends Omit<LedgerOptions, 'maxStreamRate' | 'accountBudget'> {
   readonly serviceCode: string;
   /** Label sets of a label group beyond this number fold. */
   readonly maxLabelSets: number;
@@ -78,8 +76,6 @@ export class Tally {
       ...options,
       maxStreamRate,
       accountBudget,
-      details: this.#details,
-      expectedCounters: this.#expectedCounters,
     });
     if (options.accountBudget === undefined) accountBudget.add(this.#ledger.accountShare);
   }
@@ -120,9 +116,15 @@ export class Tally {
     this.#hideUnmetered(rows.outputs);
     const expectedNames = this.#expectedTasks.names;
     this.#details?.beginCommit(listing, expectedNames, time);
-    this.#expectedCounters.beginCommit(expectedNames, rows.outputs.labelSets, time);
-    const serverSums = this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames }, time);
-    for (const group of LIMITED_GROUPS) this.#groups[group].commit(rows[group], time);
+    this.#expectedCounters.beginCommit(expectedNames, time);
+    const servers = new ServerSums(rows);
+    this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames, servers }, time, (reading, gain) => {
+      addGain(rows, reading, gain);
+      this.#details?.add(reading, gain);
+      this.#expectedCounters.add(reading, gain);
+    });
+    for (const group of LIMITED_GROUPS)
+      this.#groups[group].commit(rows[group], time, group === 'accounts' ? servers.absentRows : undefined);
     const counts = this.collectCounts();
     const snapshot: Snapshot = {
       at,
@@ -133,10 +135,10 @@ export class Tally {
         first: listing.firstRejected[0],
       },
       tasksWithoutAccount: listing.taskCount - listing.tasks.size,
-      notableTasks: nameNotableTasks(listing.tasks, serverSums),
+      notableTasks: nameNotableTasks(listing.tasks, servers),
       expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#parts, at),
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
-      rows: Object.assign(counts.rows, this.#collectWhole(listing, serverSums)),
+      rows: Object.assign(counts.rows, this.#collectWhole(listing, servers)),
       lifetimes: counts.lifetimes,
     };
     const { invalidRecords, invalidFields, foreignRecords, listingSurplus, directions } = rows;
@@ -210,7 +212,9 @@ export class Tally {
   /** The servers with the oldest tasks, up to the limit: a time has no sum to fold into. */
   #collectOldest(serverSums: ServerSums): TextRows<'oldestTasks'> {
     const rows = new TextRows('oldestTasks');
-    const oldest = [...serverSums.listOldest()].toSorted(([, a], [, b]) => a.monotonicMs - b.monotonicMs);
+    const oldest = [...serverSums.listOldest()]
+      .filter(([vsId]) => vsId !== OTHER)
+      .toSorted(([, a], [, b]) => a.monotonicMs - b.monotonicMs);
     for (const [vsId, { wallMs }] of oldest.slice(0, this.#maxLabelSets))
       rows.count('oldestTaskFirstSeen', wallMs / 1000, vsId);
     return rows;

@@ -1,3 +1,4 @@
+import type { TaskGain } from './ledger/ledger.ts';
 import type { Instant } from './instant.ts';
 import type { TaskGroupName } from '../listing/label-groups.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN, type LabelSet } from '../listing/label-values.ts';
@@ -22,8 +23,11 @@ export type PersistedTaskDetail = readonly [
 
 interface TaskDetail {
   readonly id: string;
+  isNew: boolean;
   inputTotal: number;
   readonly outputTotals: Map<string, number>;
+  /** Formats that this listing brought. */
+  readonly newFormats: Set<string>;
   reading: TaskReading | undefined;
 }
 
@@ -62,7 +66,10 @@ export class TaskDetails {
     const names = new Set<string>();
     for (const [id, reading] of readings) {
       if (!this.#slots.has(id)) continue;
-      const detail = this.#details.get(id) ?? this.#createDetail(id);
+      const known = this.#details.get(id);
+      const detail = known ?? this.#createDetail(id);
+      detail.isNew = known === undefined;
+      detail.newFormats.clear();
       detail.reading = reading;
       const { name } = reading;
       if (name !== undefined && !this.#expectedNames.has(name)) names.add(name);
@@ -94,17 +101,16 @@ export class TaskDetails {
     for (const [format, total] of outputs) detail.outputTotals.set(format, total);
   }
 
-  addInput(task: TaskReading, bytes: number): void {
-    const detail = this.#details.get(task.id);
-    if (detail !== undefined) detail.inputTotal += bytes;
-  }
-
-  /** `outputRow` is the row of the output in the listing. */
-  addOutput(task: TaskReading, outputRow: number, bytes: number): void {
-    const totals = this.#details.get(task.id)?.outputTotals;
-    if (totals === undefined) return;
-    const format = this.#getFormat(outputRow);
-    totals.set(format, (totals.get(format) ?? 0) + bytes);
+  add({ id, outputs }: TaskReading, { inputBytes = 0, outputBytes }: TaskGain): void {
+    const detail = this.#details.get(id);
+    if (detail === undefined) return;
+    detail.inputTotal += inputBytes;
+    const { outputTotals, newFormats } = detail;
+    for (const [index, { outputRow }] of outputs.entries()) {
+      const format = this.#getFormat(outputRow);
+      if (!outputTotals.has(format)) newFormats.add(format);
+      outputTotals.set(format, (outputTotals.get(format) ?? 0) + (outputBytes[index] ?? 0));
+    }
   }
 
   /** The rows of the exposed tasks, after the ledger took the same readings; before, counters alone. */
@@ -112,10 +118,19 @@ export class TaskDetails {
     const taskInfos = new TextRows('taskInfos');
     const singleTasks = new TextRows('singleTasks');
     const taskFormats = new TextRows('taskFormats');
-    for (const { id, inputTotal, outputTotals, reading } of this.#listExposed(ledger)) {
+    const newTasks: number[] = [];
+    const newFormats: number[] = [];
+    for (const { id, isNew, inputTotal, outputTotals, newFormats: brought, reading } of this.#listExposed(
+      ledger,
+    )) {
       const row = singleTasks.find(id);
+      if (isNew) newTasks.push(row);
       singleTasks.add(row, 'taskInputBytes', inputTotal);
-      for (const [format, total] of outputTotals) taskFormats.count('taskHttpOutputBytes', total, id, format);
+      for (const [format, total] of outputTotals) {
+        const formatRow = taskFormats.find(id, format);
+        if (brought.has(format)) newFormats.push(formatRow);
+        taskFormats.add(formatRow, 'taskHttpOutputBytes', total);
+      }
       const account = reading && ledger.getTask(reading.id);
       if (reading === undefined || account === undefined) continue;
       const connectionsByFormat = this.#sumConnectionsByFormat(reading);
@@ -127,7 +142,11 @@ export class TaskDetails {
       singleTasks.add(row, 'taskProgress', reading.progress ?? 0);
       singleTasks.add(row, 'taskFirstSeen', account.firstSeen.wallMs / 1000);
     }
-    return { taskInfos, singleTasks, taskFormats };
+    return {
+      taskInfos,
+      singleTasks: { ...singleTasks, newRows: newTasks },
+      taskFormats: { ...taskFormats, newRows: newFormats },
+    };
   }
 
   /** A task of the last listing without an account is not exposed. */
@@ -158,7 +177,14 @@ export class TaskDetails {
   }
 
   #createDetail(id: string, inputTotal = 0): TaskDetail {
-    const detail: TaskDetail = { id, inputTotal, outputTotals: new Map(), reading: undefined };
+    const detail: TaskDetail = {
+      id,
+      isNew: false,
+      inputTotal,
+      outputTotals: new Map(),
+      newFormats: new Set(),
+      reading: undefined,
+    };
     this.#details.set(id, detail);
     return detail;
   }

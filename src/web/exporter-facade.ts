@@ -2,7 +2,6 @@ import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
-import type { CollectedFamilies } from '../metrics/exposition/births.ts';
 import { countSeries } from '../metrics/exposition/exposition.ts';
 import {
   columnOf,
@@ -13,7 +12,7 @@ import {
 import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
-import { isStale, type CodeState, type Store } from '../poller/store.ts';
+import { isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
 import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
@@ -84,28 +83,24 @@ export function createExporterFacade(parts: ExporterParts) {
   const startedWallMs = clock.now();
   return {
     telemetryPath: configuration.web.telemetryPath,
-    async collect(selection: FamilySelection = 'everything'): Promise<CollectedFamilies> {
+    async collect(
+      selection: FamilySelection = 'everything',
+      newCounters: NewCounters = 'zero',
+    ): Promise<Iterable<Family>> {
       const ownFamilies = await exporterMetrics.collect(selection);
       const states =
         typeof selection === 'object' ? [store.get(selection.serviceCode) ?? []].flat() : store.states;
       const nowMs = clock.monotonic();
-      const codeFamilies = store.collectFamilies(nowMs, states);
+      const codeFamilies = store.collectFamilies(nowMs, states, newCounters);
       if (selection === 'exporter') {
         const families = [...ownFamilies];
         for (const family of withSeries(codeFamilies, await exporterMetrics.collect()))
           if (family.spec === CATALOGUE.series) families.push(family);
-        return { families, codes: [] };
+        return families;
       }
-      const codes = states.map((state) => ({
-        state,
-        isStale: isStale(state, nowMs),
-        skippedPolls: exporterMetrics.getSkippedPolls(state.serviceCode),
-      }));
-      const families =
-        selection === 'everything'
-          ? withSeries(codeFamilies, ownFamilies)
-          : [...codeFamilies, ...ownFamilies];
-      return { families, codes };
+      return selection === 'everything'
+        ? withSeries(codeFamilies, ownFamilies)
+        : [...codeFamilies, ...ownFamilies];
     },
     getServiceCodes: (): readonly { readonly serviceCode: string; readonly labels: StaticLabels }[] =>
       store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.get(serviceCode) })),

@@ -22,8 +22,6 @@ export interface WebResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Called when the body has been sent. */
-  readonly onSent?: (() => void) | undefined;
 }
 
 /** Paths that report the state of the process and bypass limits. */

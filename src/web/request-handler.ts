@@ -112,12 +112,11 @@ export class RequestHandler {
   }
 
   /** Headers of the web configuration override those of the response. */
-  #send({ status, headers, body, onSent }: WebResponse, { request, response, connection }: Exchange): void {
+  #send({ status, headers, body }: WebResponse, { request, response, connection }: Exchange): void {
     const { webConfigurationSource, clock } = this.#options;
     // The server does not read request bodies, so it cannot reuse the connection after one.
     if (this.isShuttingDown || hasBody(request)) response.setHeader('Connection', 'close');
     response.writeHead(status, { ...headers, ...webConfigurationSource.current.headers });
-    if (onSent !== undefined) response.once('finish', onSent);
     sendBody(response, this.#connections.startReading(connection, body, clock.monotonic()));
   }
 }

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Births } from '../metrics/exposition/births.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import {
   parseRequestTarget,
@@ -16,7 +15,6 @@ import { renderListPage } from './status-page/list-page.ts';
 import { renderServiceCodePage } from './status-page/service-code-page.ts';
 
 export interface RouteOptions {
-  readonly births: Births;
   /** `undefined` disables `/-/reload`. The error has a line for each problem of the new configuration. */
   readonly reload?: (() => Promise<{ readonly error?: string }>) | undefined;
 }
@@ -36,7 +34,7 @@ export async function handle(
   const { method } = request;
   const { path, query } = parseRequestTarget(request.url);
   if (path === '/-/reload') return await handleReload(request, options);
-  const respondTo = findRoute(path, query, facade, options);
+  const respondTo = findRoute(path, query, facade);
   if (respondTo === undefined) return respondText(404, 'Not found.');
   if (method !== 'GET' && method !== 'HEAD')
     return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
@@ -46,17 +44,12 @@ export async function handle(
 
 type Route = (request: WebRequest) => WebResponse | Promise<WebResponse>;
 
-function findRoute(
-  path: string,
-  query: URLSearchParams,
-  facade: ExporterFacade,
-  { births }: RouteOptions,
-): Route | undefined {
+function findRoute(path: string, query: URLSearchParams, facade: ExporterFacade): Route | undefined {
   switch (path) {
     case facade.telemetryPath:
-      return (request) => handleScrape(facade, request, query, births);
+      return (request) => handleScrape(facade, request, query);
     case OWN_METRICS_PATH:
-      return (request) => respondExposition(facade, request, 'exporter', births);
+      return (request) => respondExposition(facade, request, 'exporter');
     case '/sd':
       return (request) => handleServiceDiscovery(facade, request);
     case PROBE_PATHS.health:

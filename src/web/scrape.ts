@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
-import type { Births } from '../metrics/exposition/births.ts';
 import { renderBlocks } from '../metrics/exposition/exposition.ts';
 import type { FamilySelection } from '../metrics/catalogue/family.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
@@ -22,7 +21,6 @@ export async function handleScrape(
   facade: ExporterFacade,
   request: WebRequest,
   query: URLSearchParams,
-  births: Births,
 ): Promise<WebResponse> {
   const [serviceCode, ...others] = query.getAll('service_code');
   if (others.length > 0)
@@ -31,28 +29,26 @@ export async function handleScrape(
       `Expected one service_code, found ${others.length + 1}: scrape each in a request of its own, or all without service_code.`,
     );
   if (serviceCode === '') return respondText(400, 'Expected service_code to have a value, found none.');
-  if (serviceCode === undefined) return await respondExposition(facade, request, 'everything', births);
+  if (serviceCode === undefined) return await respondExposition(facade, request, 'everything');
   const unknown = facade.explainUnknown(serviceCode);
   if (unknown !== undefined) return respondText(404, unknown);
-  return await respondExposition(facade, request, { serviceCode }, births);
+  return await respondExposition(facade, request, { serviceCode });
 }
 
 /** Responds with families of the exporter. */
 export async function respondExposition(
   facade: ExporterFacade,
-  { method, headers, signal }: WebRequest,
+  { headers, signal }: WebRequest,
   selection: FamilySelection,
-  births: Births,
 ): Promise<WebResponse> {
-  const collected = await facade.collect(selection);
+  const families = await facade.collect(selection);
   signal?.throwIfAborted();
   const { format, contentType } = negotiateFormat(headers.accept);
-  const blocks = renderBlocks(births.expose(collected), format);
+  const blocks = renderBlocks(families, format);
   const vary = { Vary: 'Accept, Accept-Encoding' };
-  const response = acceptsGzip(headers['accept-encoding'])
+  return acceptsGzip(headers['accept-encoding'])
     ? respond(200, await gzipBlocks(blocks, signal), contentType, { ...vary, 'Content-Encoding': 'gzip' })
     : respond(200, Buffer.concat([...blocks]), contentType, vary);
-  return method === 'GET' ? { ...response, onSent: () => births.recordAnswer(collected.codes) } : response;
 }
 
 const NO_BYTES = Buffer.alloc(0);

@@ -123,7 +123,7 @@ export class Rig implements AsyncDisposable {
   }
 
   async #scrape(format: ExpositionFormat): Promise<string> {
-    const { families } = await this.exporter.facade.collect();
+    const families = await this.exporter.facade.collect('everything', 'total');
     const text = render(families, format);
     this.pages.push(text);
     return text;

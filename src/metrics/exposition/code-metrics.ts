@@ -3,11 +3,13 @@ import { POLL_ERROR_REASONS, type PollErrorReason } from '../../upstream/errors.
 import type { RequestObserver, ResponseHead } from '../../upstream/request-observer.ts';
 import { certainOffsetMs } from '../../upstream/response-headers.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';
-import type { Column, Family, FamilySpec } from '../catalogue/family.ts';
+import type { Family, FamilySpec } from '../catalogue/family.ts';
 import type { Histogram } from '../catalogue/histogram.ts';
 import { MetricSet } from './metric-set.ts';
 
-export type SkipReason = 'overlap' | 'retry_after';
+const SKIP_REASONS = ['overlap', 'retry_after'] as const;
+
+export type SkipReason = (typeof SKIP_REASONS)[number];
 
 const FAMILIES: readonly FamilySpec[] = [
   CATALOGUE.polls,
@@ -42,14 +44,11 @@ export class CodeMetrics implements RequestObserver {
     for (const counter of [CATALOGUE.polls, CATALOGUE.pollsAborted, CATALOGUE.receivedBytes])
       this.#metrics.set(counter, 0);
     for (const reason of POLL_ERROR_REASONS) this.#metrics.set(CATALOGUE.pollErrors, 0, reason);
+    for (const reason of SKIP_REASONS) this.#metrics.set(CATALOGUE.pollsSkipped, 0, reason);
   }
 
   get families(): readonly Family[] {
     return this.#metrics.families;
-  }
-
-  get skippedPolls(): Column {
-    return this.#metrics.get(CATALOGUE.pollsSkipped);
   }
 
   setIntervalMs(intervalMs: number): void {
@@ -57,7 +56,7 @@ export class CodeMetrics implements RequestObserver {
   }
 
   recordStart(): void {
-    this.#metrics.add(CATALOGUE.polls, 1);
+    // Polls count when they end.
   }
 
   recordSuccess(durationSeconds: number): void {
@@ -93,6 +92,7 @@ export class CodeMetrics implements RequestObserver {
   #recordEnd(durationSeconds: number): void {
     const { status, clockOffset, certificateNotAfterMs } = this.#pendingResponse ?? {};
     this.#pendingResponse = undefined;
+    this.#metrics.add(CATALOGUE.polls, 1);
     this.#pollDurations.observe(durationSeconds);
     this.#metrics.set(CATALOGUE.lastPollDuration, durationSeconds);
     this.#metrics.set(CATALOGUE.lastPoll, this.#clock.now() / 1000);

@@ -9,8 +9,6 @@ import { CodeMetrics } from './code-metrics.ts';
 import {
   columnByLabel,
   columnOf,
-  NO_NUMBERS,
-  type Column,
   type Family,
   type FamilySelection,
   type FamilySpec,
@@ -119,10 +117,6 @@ export class ExporterMetrics implements Disposable {
       ...this.#collectVolatile(),
       ...(await this.#collectDefaults()),
     ];
-  }
-
-  getSkippedPolls(serviceCode: string): Column {
-    return this.#codeMetrics.get(serviceCode)?.skippedPolls ?? NO_NUMBERS;
   }
 
   [Symbol.dispose](): void {

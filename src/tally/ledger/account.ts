@@ -44,6 +44,8 @@ export interface CommitTimes {
   readonly previousListingMs: number | undefined;
   /** When this process restored the accounts, if it did. */
   readonly restoredMs: number;
+  /** What the wall clock says besides that has passed since the previous good listing; at least 0. */
+  readonly suspendedMs: number;
   /** What the time between two processes can have been at most, if the wall clock does not tell; else 0. */
   readonly unknownGapMs: number;
 }
@@ -58,8 +60,6 @@ export interface Findings extends CommitTimes {
   waitingCount: number;
   /** Values above the last listed one of their account, accepted or not. */
   growingCount: number;
-  /** Bytes of the task under way that are counted and that no base shows any more. */
-  owedBytes: number;
 }
 
 export function createFindings(times: CommitTimes, direction: keyof typeof LINK_RATES): Findings {
@@ -72,14 +72,13 @@ export function createFindings(times: CommitTimes, direction: keyof typeof LINK_
     implausibleCount: 0,
     waitingCount: 0,
     growingCount: 0,
-    owedBytes: 0,
   };
 }
 
 /** How long a stream can have carried bytes since a moment: at least one poll interval. */
 export function measureAgeMs(sinceMs: number, times: CommitTimes): number {
   const gapMs = sinceMs <= times.restoredMs ? times.unknownGapMs : 0;
-  return Math.max(times.pollIntervalMs, times.nowMs - sinceMs + gapMs);
+  return Math.max(times.pollIntervalMs, times.nowMs - sinceMs + gapMs + times.suspendedMs);
 }
 
 export function computeCarriedBytes(rate: number, durationMs: number): number {
@@ -109,9 +108,11 @@ export function openAccount(bytes: number | undefined, times: CommitTimes): Acco
 
 /** Judges the value with which an account is opened; returns the bytes that it adds. */
 export function judgeFirst(bytes: number | undefined, streamRate: number, findings: Findings): number {
-  const { previousListingMs, pollIntervalMs, nowMs } = findings;
+  const { previousListingMs, pollIntervalMs, nowMs, suspendedMs } = findings;
   if (bytes === undefined || previousListingMs === undefined) return 0;
-  if (bytes > computeCarriedBytes(streamRate, Math.max(pollIntervalMs, nowMs - previousListingMs))) {
+  if (
+    bytes > computeCarriedBytes(streamRate, Math.max(pollIntervalMs, nowMs - previousListingMs + suspendedMs))
+  ) {
     findings.implausibleCount += 1;
     return 0;
   }
@@ -126,7 +127,6 @@ export function judge(account: Account, bytes: number, streamRate: number, findi
   if (bytes > (streak?.lastBytes ?? baseBytes)) findings.growingCount += 1;
   if (isReturn(account, bytes)) {
     account.formerBytes = 0;
-    findings.owedBytes = Math.max(0, findings.owedBytes - (bytes - baseBytes));
     return accept(account, bytes, 0, findings);
   }
   if (isGrowth(account, bytes, streamRate, findings))
@@ -160,7 +160,6 @@ function wait(account: Account, bytes: number, streamRate: number, findings: Fin
     findings.resetCount += 1;
     account.formerBytes = Math.max(account.formerBytes, account.baseBytes);
   }
-  findings.owedBytes += Math.max(0, account.baseBytes - streak.firstBytes);
   if (streak.fastestRate > streamRate)
     account.streamRate = Math.max(account.streamRate, 2 * streak.fastestRate);
   return accept(account, bytes, bytes - streak.firstBytes, findings);

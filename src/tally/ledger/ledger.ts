@@ -1,15 +1,12 @@
 import type { ListingRows, TaskReading } from '../../listing/listing.ts';
-import { addTo } from '../../listing/rows.ts';
 import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
 import { Histogram } from '../../metrics/catalogue/histogram.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
-import type { ExpectedCounters } from '../expected-counters.ts';
 import type { Instant } from '../instant.ts';
-import type { TaskDetails } from '../task-details.ts';
 import { createFindings, type Findings, type CommitTimes } from './account.ts';
 import { DepartedAccounts, REMEMBERED_MS } from './departed-accounts.ts';
 import { areOwnInput, updateParts, type PartsUpdate } from './part-accounts.ts';
-import { ServerSums, updateStalls, type LedgerRows, type ServerSum } from './server-sums.ts';
+import { updateStalls, type LedgerRows, type ServerSum, type ServerSums } from './server-sums.ts';
 import {
   countAccounts,
   createTaskAccount,
@@ -32,8 +29,6 @@ export interface LedgerOptions {
   /** How long the input or the progress of a task is unchanged before the task is stalled. */
   readonly stallAfterMs: number;
   readonly pollIntervalMs: number;
-  readonly details: TaskDetails | undefined;
-  readonly expectedCounters: ExpectedCounters;
   /** Shared by all service codes. */
   readonly accountBudget: AccountBudget;
 }
@@ -49,17 +44,38 @@ export type RestartGap = Pick<CommitTimes, 'restoredMs' | 'unknownGapMs'>;
 
 interface ListingToCommit {
   readonly tasks: ReadonlyMap<string, TaskReading>;
-  readonly rows: Pick<ListingRows, 'outputs' | 'renditions' | 'listingSurplus'> & LedgerRows;
+  readonly rows: Pick<ListingRows, 'listingSurplus'> & LedgerRows;
   /** Tasks of these names get accounts before all others. */
   readonly expectedNames: readonly string[];
+  /** The sums by server, to which the ledger adds. */
+  readonly servers: ServerSums;
+}
+
+/** What a listed task gained since the last listing. */
+export interface TaskGain {
+  /** `undefined` if the listing has no valid value. */
+  readonly inputBytes: number | undefined;
+  /** By the index of the output in the reading; what is beyond its outputs has no meaning. */
+  readonly outputBytes: readonly number[];
+  /** Byte counts that wait. */
+  readonly waiting: Readonly<Record<Findings['direction'], number>>;
+}
+
+type TakeGain = (reading: TaskReading, gain: TaskGain) => void;
+
+interface OpenGain {
+  inputBytes: number | undefined;
+  readonly outputBytes: number[];
+  readonly waiting: Record<Findings['direction'], number>;
 }
 
 interface Commit extends ListingToCommit {
   readonly at: Instant;
   readonly isBaseline: boolean;
+  /** Whether tasks that are new have just started. */
+  readonly isStartSeen: boolean;
   /** Departed accounts that were last seen by then, in monotonic milliseconds, are forgotten. */
   readonly forgetBeforeMs: number;
-  readonly servers: ServerSums;
   readonly inputFindings: Findings;
   readonly outputFindings: Findings;
 }
@@ -80,8 +96,6 @@ export class Ledger {
   pollIntervalMs: number;
   readonly #maxStreamRate: number;
   readonly lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
-  readonly #details: TaskDetails | undefined;
-  readonly #expectedCounters: ExpectedCounters;
   readonly #accounts = new Map<string, TaskAccount>();
   #live: TaskAccount[] = [];
   readonly #departed: DepartedAccounts;
@@ -93,6 +107,15 @@ export class Ledger {
   /** Ids of tasks of which the account was removed since the last commit ended. */
   #removed: string[] = [];
   #removedByCommit: readonly string[] = [];
+  /** One object serves all tasks: an object for each would take longer than all else that a commit does. */
+  readonly #gain: OpenGain = {
+    inputBytes: undefined,
+    outputBytes: [],
+    waiting: { input: 0, http_output: 0 },
+  };
+  readonly #setOutputGain = (index: number, bytes: number): void => {
+    this.#gain.outputBytes[index] = bytes;
+  };
 
   constructor(options: LedgerOptions) {
     this.stallAfterMs = options.stallAfterMs;
@@ -102,8 +125,6 @@ export class Ledger {
       this.#accounts.delete(account.id);
       this.#removed.push(account.id);
     });
-    this.#details = options.details;
-    this.#expectedCounters = options.expectedCounters;
   }
 
   get accountShare(): AccountShare {
@@ -115,21 +136,25 @@ export class Ledger {
     return this.#accounts.get(id);
   }
 
-  /** Adds to the rows of a good listing what only accounts tell. Returns the sums by server. */
-  commit(listing: ListingToCommit, at: Instant): ServerSums {
-    const { tasks, rows, expectedNames } = listing;
+  /** Compares a good listing with the accounts, and calls `take` with each task's gain, valid until it returns. */
+  commit(listing: ListingToCommit, at: Instant, take: TakeGain): void {
+    const { tasks, expectedNames } = listing;
     const times: CommitTimes = {
       nowMs: at.monotonicMs,
       pollIntervalMs: this.pollIntervalMs,
       previousListingMs: this.#lastCommit?.monotonicMs,
+      suspendedMs: measureSuspendedMs(this.#lastCommit, at, this.#gap),
       ...this.#gap,
     };
     const commit: Commit = {
       ...listing,
       at,
       isBaseline: this.#lastCommit === undefined,
+      isStartSeen:
+        this.#lastCommit !== undefined &&
+        !(this.#gap.unknownGapMs > 0 && this.#lastCommit.monotonicMs <= this.#gap.restoredMs) &&
+        at.monotonicMs - this.#lastCommit.monotonicMs <= 3.5 * this.pollIntervalMs,
       forgetBeforeMs: at.monotonicMs - REMEMBERED_MS,
-      servers: new ServerSums(rows),
       inputFindings: createFindings(times, 'input'),
       outputFindings: createFindings(times, 'http_output'),
     };
@@ -139,7 +164,9 @@ export class Ledger {
     this.#live = [];
     for (const reading of sortByExpectation(tasks, expectedNames)) {
       const account = this.#commitTask(reading, commit);
-      if (account !== undefined) this.#live.push(account);
+      if (account === undefined) continue;
+      this.#live.push(account);
+      take(reading, this.#gain);
     }
     this.#addFindings(commit);
     this.#listingCount += 1;
@@ -147,7 +174,6 @@ export class Ledger {
     this.#lastCommit = at;
     this.#removedByCommit = this.#removed;
     this.#removed = [];
-    return commit.servers;
   }
 
   /** `undefined` before the baseline. */
@@ -212,81 +238,76 @@ export class Ledger {
       return undefined;
     }
     const account = found ?? this.#createAccount(reading, commit);
-    if (found !== undefined) this.#changeServer(found, reading.vsId, commit);
+    if (found === undefined || isDeparted) this.#beginRun(account, reading, commit);
+    else this.#changeServer(found, reading.vsId, commit);
     const server = commit.servers.get(reading.vsId);
     const parts = this.#createPartsUpdate(account, reading, commit);
     const update = { commit, account, reading, server, isNew: found === undefined, ...parts };
-    const isFlowing = this.#commitInput(update);
-    this.#commitOutputs(update);
+    const isFlowing = this.#commitParts(update);
     this.#departed.updateCount(account, lastAccountCount);
     updateStalls(update, isFlowing, this.stallAfterMs);
     account.lastSeen = commit.at;
     return account;
   }
 
-  #createAccount(reading: TaskReading, { at, isBaseline, servers }: Commit): TaskAccount {
-    const account = createTaskAccount(reading, at, isBaseline ? TaskFlag.hasNoLifetime : 0);
+  #createAccount(reading: TaskReading, { at }: Commit): TaskAccount {
+    const account = createTaskAccount(reading, at, 0);
     this.#accounts.set(account.id, account);
-    servers.get(reading.vsId).add('tasksStarted', isBaseline ? 0 : 1);
     return account;
+  }
+
+  /** A task that was not in the good listing before has started. */
+  #beginRun(
+    account: TaskAccount,
+    { vsId }: TaskReading,
+    { at, isBaseline, isStartSeen, servers }: Commit,
+  ): void {
+    account.vsId = vsId;
+    account.firstSeen = at;
+    account.lastActivity = at;
+    setFlag(account, TaskFlag.hasNoLifetime, !isStartSeen);
+    setFlag(account, TaskFlag.hasFlowed, false);
+    setFlag(account, TaskFlag.isStalled, false);
+    servers.get(vsId).add('tasksStarted', isBaseline ? 0 : 1);
   }
 
   /** A task that appears under another server ends on one and starts on the other. */
   #changeServer(account: TaskAccount, vsId: string, { servers }: Commit): void {
     if (account.vsId === vsId) return;
-    if (!hasFlag(account, TaskFlag.isEndCounted)) servers.get(account.vsId).add('tasksEnded', 1);
-    setFlag(account, TaskFlag.isEndCounted, false);
+    servers.get(account.vsId).add('tasksEnded', 1);
     servers.get(vsId).add('tasksStarted', 1);
     account.vsId = vsId;
   }
 
-  #commitInput(update: TaskUpdate): boolean {
+  /** Returns whether the input flows. */
+  #commitParts(update: TaskUpdate): boolean {
     const { account, reading, server } = update;
-    const { inputFindings, rows } = update.commit;
-    const { growingCount, waitingCount } = inputFindings;
-    const gainedBytes = updateInput(update);
-    const bytes = gainedBytes ?? 0;
-    server.add('inputBytes', bytes);
-    this.#expectedCounters.addInput(reading, gainedBytes);
-    this.#addWaiting(update, 'input', inputFindings.waitingCount - waitingCount);
-    if (reading.protocol !== undefined) rows.protocols.count('protocolInputBytes', bytes, reading.protocol);
-    this.#details?.addInput(reading, bytes);
+    const { inputFindings, outputFindings } = update.commit;
+    const { growingCount, waitingCount: waitingInputs } = inputFindings;
+    const { waitingCount: waitingOutputs } = outputFindings;
+    const inputBytes = updateInput(update);
+    server.add('inputBytes', inputBytes ?? 0);
     if (hasInput(reading)) setFlag(account, TaskFlag.hasFlowed, true);
+    const gain = this.#gain;
+    gain.inputBytes = inputBytes;
+    account.outputs = updateParts(account.outputs, reading.outputs, update.outputs, this.#setOutputGain);
+    gain.waiting.input = inputFindings.waitingCount - waitingInputs;
+    gain.waiting.http_output = outputFindings.waitingCount - waitingOutputs;
     // Without a valid value the input may flow.
-    return gainedBytes === undefined || inputFindings.growingCount > growingCount;
-  }
-
-  #commitOutputs(update: TaskUpdate): void {
-    const { account, reading, commit } = update;
-    const { outputs, renditions } = commit.rows;
-    const { waitingCount } = commit.outputFindings;
-    account.outputs = updateParts(account.outputs, reading.outputs, update.outputs, (output, bytes) => {
-      addTo(outputs.columns.httpOutputBytes, output.outputRow, bytes);
-      addTo(renditions.columns.renditionHttpOutputBytes, output.renditionRow, bytes);
-      this.#details?.addOutput(reading, output.outputRow, bytes);
-      this.#expectedCounters.addOutput(reading, output, bytes);
-    });
-    this.#addWaiting(update, 'http_output', commit.outputFindings.waitingCount - waitingCount);
-  }
-
-  #addWaiting({ commit, reading }: TaskUpdate, direction: string, count: number): void {
-    if (count === 0) return;
-    commit.rows.waiting.count('byteCountsWaiting', count, reading.vsId, direction);
-    this.#expectedCounters.addWaiting(reading, count);
+    return inputBytes === undefined || inputFindings.growingCount > growingCount;
   }
 
   #createPartsUpdate(
     { lastSeen: { monotonicMs: lastSeenMs } }: TaskAccount,
     { progress = 0, inputs, inputCount }: TaskReading,
     { inputFindings, outputFindings, forgetBeforeMs }: Commit,
-  ): Pick<TaskUpdate, 'inputs' | 'inputRate' | 'outputs'> {
+  ): Pick<TaskUpdate, 'inputs' | 'outputs'> {
     const maxStreamRate = this.#maxStreamRate;
     const oneInputRate = progress > 0 ? FILE_RATE_FACTOR * maxStreamRate : maxStreamRate;
     const inputRate = oneInputRate * Math.max(1, inputCount);
     const streamRate = areOwnInput(inputs) ? inputRate : oneInputRate;
     return {
       inputs: { findings: inputFindings, streamRate, lastSeenMs, forgetBeforeMs },
-      inputRate,
       outputs: { findings: outputFindings, streamRate: maxStreamRate, lastSeenMs, forgetBeforeMs },
     };
   }
@@ -294,13 +315,16 @@ export class Ledger {
   #depart(account: TaskAccount, { servers }: Commit): void {
     this.#departed.add(account);
     setFlag(account, TaskFlag.isStalled, false);
-    if (hasFlag(account, TaskFlag.isEndCounted)) return;
-    setFlag(account, TaskFlag.isEndCounted, true);
     servers.get(account.vsId).add('tasksEnded', 1);
     if (hasFlag(account, TaskFlag.hasNoLifetime)) return;
-    setFlag(account, TaskFlag.hasNoLifetime, true);
     this.lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
   }
+}
+
+function measureSuspendedMs(last: Instant | undefined, at: Instant, gap: RestartGap): number {
+  if (last === undefined || last.monotonicMs <= gap.restoredMs) return 0;
+  const wallMs = at.wallMs - last.wallMs;
+  return Math.max(0, Math.min(wallMs, REMEMBERED_MS) - (at.monotonicMs - last.monotonicMs));
 }
 
 function sortByExpectation(

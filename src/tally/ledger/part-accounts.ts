@@ -37,28 +37,28 @@ export interface PartsUpdate {
   readonly forgetBeforeMs: number;
 }
 
+type ReportGain = (index: number, bytes: number) => void;
+
 /** Numbers per account in the usual case: its identity, its base, and its connections. */
 export const NUMBERS_PER_PART = 3;
 
 /**
- * Judges the parts of a listed task, reports the bytes that each adds, and returns the accounts after it.
- * `readings` are sorted by identity, then by bytes, the largest first.
+ * Judges the parts of a listed task, reports the bytes that each reading adds, by its index, and returns the
+ * accounts after it. `readings` are sorted by identity, then by bytes, the largest first.
  */
-export function updateParts<Reading extends PartReading>(
+export function updateParts(
   parts: PartAccounts,
-  readings: readonly Reading[],
+  readings: readonly PartReading[],
   update: PartsUpdate,
-  add: (reading: Reading, bytes: number, isNew: boolean) => void,
+  report: ReportGain,
 ): PartAccounts {
   if (areNumbers(parts) && haveAllGrown(parts, readings, update)) {
-    growAll(parts, readings, update, add);
+    growAll(parts, readings, update, report);
     return parts;
   }
   const { findings, streamRate, lastSeenMs, forgetBeforeMs } = update;
   const isRemembered = ({ departedMs = Infinity }: PartAccount): boolean => departedMs > forgetBeforeMs;
-  const all = listParts(parts, lastSeenMs);
-  const known = all.filter(isRemembered);
-  findings.owedBytes += sumBases(all) - sumBases(known);
+  const known = listParts(parts, lastSeenMs).filter(isRemembered);
   const matches = matchParts(known, readings, update);
   const present: PartAccount[] = [];
   for (const [index, reading] of readings.entries()) {
@@ -67,10 +67,10 @@ export function updateParts<Reading extends PartReading>(
     const rate = computeStreamRate(part?.connections ?? 0, reading, streamRate);
     if (part === undefined) {
       present.push(openPart(reading, findings));
-      add(reading, judgeFirst(bytes, rate, findings), true);
+      report(index, judgeFirst(bytes, rate, findings));
       continue;
     }
-    add(reading, bytes === undefined ? 0 : judge(part, bytes, rate, findings), false);
+    report(index, bytes === undefined ? 0 : judge(part, bytes, rate, findings));
     part.connections = reading.connections ?? 0;
     part.departedMs = undefined;
     present.push(part);
@@ -127,10 +127,6 @@ function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
   return numbers.slice();
 }
 
-export function sumBases(parts: readonly PartAccount[]): number {
-  return parts.reduce((sum, { baseBytes }) => sum + Math.max(0, baseBytes), 0);
-}
-
 /** Whether the inputs of a task are its own `input_bytes`. */
 export function areOwnInput([first]: PartAccounts | readonly PartReading[]): boolean {
   return (typeof first === 'object' ? first.identity : first) === OWN_INPUT;
@@ -169,21 +165,19 @@ function haveAllGrown(parts: number[], readings: readonly PartReading[], update:
   return true;
 }
 
-function growAll<Reading extends PartReading>(
+function growAll(
   parts: number[],
-  readings: readonly Reading[],
+  readings: readonly PartReading[],
   { findings }: PartsUpdate,
-  add: (reading: Reading, bytes: number, isNew: boolean) => void,
+  report: ReportGain,
 ): void {
-  let first = 0;
-  for (const reading of readings) {
-    const { bytes = NO_VALUE, connections = 0 } = reading;
+  for (const [index, { bytes = NO_VALUE, connections = 0 }] of readings.entries()) {
+    const first = NUMBERS_PER_PART * index;
     const gainedBytes = bytes - (parts[first + 1] ?? NO_VALUE);
     if (gainedBytes > 0) findings.growingCount += 1;
     parts[first + 1] = bytes;
     parts[first + 2] = connections;
-    add(reading, gainedBytes, false);
-    first += NUMBERS_PER_PART;
+    report(index, gainedBytes);
   }
 }
 

@@ -13,6 +13,10 @@ export class ServerSum {
   readonly #rows: LedgerRows['accounts'];
   readonly #row: number;
 
+  get row(): number {
+    return this.#row;
+  }
+
   constructor({ accounts }: LedgerRows, vsId: string) {
     this.#rows = accounts;
     this.#row = accounts.find(vsId);
@@ -45,6 +49,13 @@ export class ServerSums {
     const created = new ServerSum(this.#rows, vsId);
     this.#servers.set(vsId, created);
     return created;
+  }
+
+  /** Rows of servers without a task in this listing: an end alone does not make them present. */
+  get absentRows(): ReadonlySet<number> {
+    return new Set(
+      [...this.#servers.values()].filter(({ oldest }) => oldest === undefined).map(({ row }) => row),
+    );
   }
 
   *listOldest(): Generator<readonly [vsId: string, firstSeen: Instant], void> {

@@ -1,20 +1,19 @@
 import type { TaskReading } from '../../listing/listing.ts';
 import type { Instant } from '../instant.ts';
-import { countParts, dropDeparted, listParts, sumBases, type PartAccounts } from './part-accounts.ts';
+import { countParts, dropDeparted, type PartAccounts } from './part-accounts.ts';
 
 export interface TaskAccount {
   readonly id: string;
   /** The server under which it was last listed. */
   vsId: string;
-  readonly firstSeen: Instant;
+  /** The first listing of its run. */
+  firstSeen: Instant;
   /** The last good listing that held the task. */
   lastSeen: Instant;
   /** When the input of a live task last grew or the progress of a file task last changed. */
   lastActivity: Instant;
   progress: number;
   inputs: PartAccounts;
-  /** Input bytes that are counted and that no base shows any more. */
-  owedInputBytes: number;
   outputs: PartAccounts;
   flags: number;
 }
@@ -24,12 +23,12 @@ export const TaskFlag = {
   /** Its input bytes exceeded 0 once. */
   hasFlowed: 1,
   isStalled: 2,
-  /** It ran when the exporter started, it has read a file, or its lifetime is observed already. */
+  /** The start of its run was not seen, or it has read a file. */
   hasNoLifetime: 4,
-  /** It has left its server since it last started there, and its end is counted. */
-  isEndCounted: 8,
   /** Its input bytes had a valid value once. */
   reportsInput: 16,
+  /** It is known whether its input has an account of its own or each of its inputs. */
+  hasSource: 32,
 } as const;
 
 export type TaskFlag = (typeof TaskFlag)[keyof typeof TaskFlag];
@@ -57,7 +56,6 @@ export function createTaskAccount(
     lastActivity: at,
     progress: progress ?? 0,
     inputs: [],
-    owedInputBytes: 0,
     outputs: [],
     flags,
   };
@@ -70,11 +68,8 @@ export function countAccounts({ inputs, outputs }: TaskAccount): number {
 
 /** Forgets inputs and outputs that have left the task; returns how many. */
 export function dropDepartedParts(account: TaskAccount): number {
-  const { inputs, outputs, lastSeen } = account;
-  const sumInputs = (): number => sumBases(listParts(account.inputs, lastSeen.monotonicMs));
-  const [count, coveredBytes] = [countAccounts(account), sumInputs()];
-  account.inputs = dropDeparted(inputs);
-  account.outputs = dropDeparted(outputs);
-  account.owedInputBytes += coveredBytes - sumInputs();
+  const count = countAccounts(account);
+  account.inputs = dropDeparted(account.inputs);
+  account.outputs = dropDeparted(account.outputs);
   return count - countAccounts(account);
 }

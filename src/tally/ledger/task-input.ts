@@ -1,19 +1,9 @@
 import { OWN_INPUT, type PartReading, type TaskReading } from '../../listing/listing.ts';
-import { computeCarriedBytes, measureAgeMs } from './account.ts';
-import {
-  areOwnInput,
-  listParts,
-  openParts,
-  sumBases,
-  updateParts,
-  type PartsUpdate,
-} from './part-accounts.ts';
+import { areOwnInput, openParts, updateParts, type PartsUpdate } from './part-accounts.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 
 export interface InputUpdate {
   readonly inputs: PartsUpdate;
-  /** The rate of the streams of all inputs together. */
-  readonly inputRate: number;
   readonly account: TaskAccount;
   readonly reading: TaskReading;
   /** Whether the task had no account before this listing. */
@@ -33,13 +23,16 @@ export function updateInput(update: InputUpdate): number | undefined {
     return undefined;
   }
   const isOwn = areOwnInput(reading.inputs);
-  const isFirst = !hasFlag(account, TaskFlag.reportsInput);
+  const isFirst = !hasFlag(account, TaskFlag.hasSource);
+  setFlag(account, TaskFlag.hasSource, true);
   setFlag(account, TaskFlag.reportsInput, true);
-  if (isFirst && isOwn && !isNew) {
+  // What it received since the last listing is not counted: the accounts of the new source open at their values.
+  if (isFirst ? isOwn && !isNew : isOwn !== wasOwn) {
     account.inputs = openParts(reading.inputs, inputs.findings);
+    if (!isFirst) inputs.findings.growingCount += 1;
     return 0;
   }
-  return isFirst || isOwn === wasOwn ? updateInputs(update, reading.inputs) : switchSource(update);
+  return updateInputs(update, reading.inputs);
 }
 
 export function hasInput({ inputs }: TaskReading): boolean {
@@ -47,39 +40,9 @@ export function hasInput({ inputs }: TaskReading): boolean {
 }
 
 function updateInputs({ account, inputs }: InputUpdate, readings: readonly PartReading[]): number {
-  const { findings } = inputs;
-  findings.owedBytes = account.owedInputBytes;
   let gainedBytes = 0;
-  account.inputs = updateParts(account.inputs, readings, inputs, (_, bytes, isNew) => {
-    const paidBytes = isNew ? Math.min(bytes, findings.owedBytes) : 0;
-    findings.owedBytes -= paidBytes;
-    gainedBytes += bytes - paidBytes;
+  account.inputs = updateParts(account.inputs, readings, inputs, (_, bytes) => {
+    gainedBytes += bytes;
   });
-  account.owedInputBytes = findings.owedBytes;
-  return gainedBytes;
-}
-
-/**
- * The input bytes are read from another source than before: what lies above all that is counted is added.
- * Afterwards the accounts of the new source grow by themselves.
- */
-function switchSource({
-  account,
-  reading,
-  inputs: { findings, lastSeenMs },
-  inputRate,
-}: InputUpdate): number {
-  const parts = listParts(account.inputs, lastSeenMs);
-  const totalBytes = reading.inputs.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
-  const coveredBytes = sumBases(parts) + account.owedInputBytes;
-  const acceptedMs = Math.max(account.firstSeen.monotonicMs, ...parts.map((part) => part.acceptedMs));
-  const gainedBytes = Math.max(0, totalBytes - coveredBytes);
-  account.inputs = openParts(reading.inputs, findings);
-  account.owedInputBytes = Math.max(0, coveredBytes - totalBytes);
-  if (gainedBytes > computeCarriedBytes(inputRate, measureAgeMs(acceptedMs, findings))) {
-    findings.implausibleCount += 1;
-    return 0;
-  }
-  if (gainedBytes > 0) findings.growingCount += 1;
   return gainedBytes;
 }

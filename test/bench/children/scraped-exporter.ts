@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createExporter } from '../../../src/app.ts';
-import { Births } from '../../../src/metrics/exposition/births.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
 import { startWebServer } from '../../../src/web/server.ts';
@@ -22,14 +21,13 @@ async function run(): Promise<void> {
     clock: { ...clock, monotonic: () => clock.monotonic() + skippedMs },
   };
   const { facade, poller, store, exporterMetrics } = createExporter(configuration, dependencies);
-  const routes = { births: new Births() };
   const web = await startWebServer({
     addresses: configuration.web.listenAddresses,
     maxRequests: 100,
     metrics: exporterMetrics.web,
     hasOpenProbes: false,
     webConfigurationSource: DEFAULT_WEB_CONFIGURATION_SOURCE,
-    handle: (request) => handle(request, facade, routes),
+    handle: (request) => handle(request, facade, {}),
     ...dependencies,
   });
   serveCommands({

@@ -1,6 +1,5 @@
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
-import { Births } from '../../../src/metrics/exposition/births.ts';
 import type { PollHistory } from '../../../src/poller/poll-history.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
 import { handle } from '../../../src/web/routes.ts';
@@ -31,7 +30,6 @@ export class PageServer implements AsyncDisposable {
 
   /** Listens on a free port; returns the base URL. */
   async open(): Promise<string> {
-    const options = { births: new Births() };
     this.#server = await startWebServer({
       addresses: [{ host: '127.0.0.1', port: 0 }],
       maxRequests: 40,
@@ -43,7 +41,7 @@ export class PageServer implements AsyncDisposable {
       handle: (request) => {
         this.requestedUrls.push(request.url);
         if (this.isBroken) return Promise.resolve(respondText(503, 'Broken.'));
-        return handle(request, this.#view(), options);
+        return handle(request, this.#view(), {});
       },
     });
     return `http://127.0.0.1:${this.#server.addresses[0]?.port ?? 0}`;

@@ -1,7 +1,6 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { columnByLabel, columnOf, NO_NUMBERS } from '../../../src/metrics/catalogue/family.ts';
 import type { Family } from '../../../src/metrics/catalogue/family.ts';
-import type { CollectedFamilies } from '../../../src/metrics/exposition/births.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { createPolling, createStatus, PROCESS } from './status-page/status-fixtures.ts';
 
@@ -53,6 +52,6 @@ export function createFakeFacade(overrides: Partial<ExporterFacade> = {}): Expor
 }
 
 /** What a facade collects for a scrape. */
-export function collected(families: readonly Family[]): Promise<CollectedFamilies> {
-  return Promise.resolve({ families, codes: [] });
+export function collected(families: readonly Family[]): Promise<Iterable<Family>> {
+  return Promise.resolve(families);
 }

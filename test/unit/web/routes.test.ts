@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { Births } from '../../../src/metrics/exposition/births.ts';
 import { isProbe, useOriginForm, type WebRequest } from '../../../src/web/http-messages.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { createFakeFacade } from './fake-facade.ts';
 
-const OPTIONS = { births: new Births() };
+const OPTIONS = {};
 
 function get(url: string, headers = {}, overrides = {}, options = OPTIONS) {
   return handle({ method: 'GET', url, headers }, createFakeFacade(overrides), options);

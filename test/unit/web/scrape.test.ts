@@ -3,13 +3,11 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { columnByLabel } from '../../../src/metrics/catalogue/family.ts';
-import { PollHistory } from '../../../src/poller/poll-history.ts';
-import { Births } from '../../../src/metrics/exposition/births.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { collected, createFakeFacade } from './fake-facade.ts';
 
-const OPTIONS = { births: new Births() };
+const OPTIONS = {};
 
 function get(url: string, headers = {}) {
   return handle({ method: 'GET', url, headers }, createFakeFacade(), OPTIONS);
@@ -84,23 +82,4 @@ function gunzipFirstMember(bytes: Buffer): Buffer {
   assert.equal(engine.bytesWritten, bytes.length);
   assert.equal(bytes.indexOf(bytes.subarray(0, 10), 1), -1);
   return buffer;
-}
-
-for (const [method, expected] of [
-  ['GET', 1],
-  ['HEAD', 0],
-] as const) {
-  test(`a new counter ${expected === 1 ? 'has its value' : 'is still at 0'} after a response to ${method}`, async () => {
-    const skippedPolls = columnByLabel([['overlap', 1]]);
-    const codes = [{ state: { history: new PollHistory() }, isStale: false, skippedPolls }];
-    const families = [{ spec: CATALOGUE.pollsSkipped, samples: skippedPolls, serviceCode: 'A' }];
-    const facade = createFakeFacade({ collect: () => Promise.resolve({ families, codes }) });
-    const options = { births: new Births() };
-    const request = (ofMethod: string) =>
-      handle({ method: ofMethod, url: '/metrics', headers: {} }, facade, options);
-    const response = await request(method);
-    assert.match(String((await request('GET')).body), / 0$/m);
-    response.onSent?.();
-    assert.match(String((await request('GET')).body), new RegExp(` ${expected}$`, 'm'));
-  });
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Births } from '../../../src/metrics/exposition/births.ts';
 import { handle } from '../../../src/web/routes.ts';
 import type { WebRequest } from '../../../src/web/http-messages.ts';
 import { createEmptyFacade } from './fake-facade.ts';
@@ -23,9 +22,8 @@ function send(codes: Readonly<Record<string, Labels>>, request: Partial<WebReque
     telemetryPath: '/other-metrics',
     getServiceCodes: () => Object.entries(codes).map(([serviceCode, labels]) => ({ serviceCode, labels })),
   });
-  const births = new Births();
   const sent = { method: 'GET', url: '/sd?service_code=B&x', headers: { host: '[::1]' }, ...request };
-  return handle(sent, facade, { births });
+  return handle(sent, facade, {});
 }
 
 async function readGroups(...parameters: Parameters<typeof send>) {
@@ -93,9 +91,8 @@ for (const host of [
 }
 
 test('over TLS, targets have the scheme https', async (t) => {
-  const births = new Births();
   const { port } = await startSecuredServer(t, `tls_server_config: { ${SERVER_CERTIFICATE} }`, {
-    handle: (request) => handle(request, createEmptyFacade(), { births }),
+    handle: (request) => handle(request, createEmptyFacade(), {}),
   });
   const { body } = await requestOverHttps(port, '/sd', { headers: { host: 'localhost' } });
   assert.match(body, /"targets":\["localhost"\].*"__scheme__":"https"/);
