@@ -105,7 +105,9 @@ export class ExpectedTasks {
         minima: minima.get(name),
         sinceMs: this.#findSince(condition, ofCondition, before?.task, at),
       };
-      return [name, follow(task, before, expectedCounters.get(name)?.inputBytes, at)];
+      // The tasks of a name may tell no input bytes: a total of 0 has no rate.
+      const bytes = expectedCounters.get(name)?.inputBytes || undefined;
+      return [name, follow(task, before, bytes, at)];
     });
     this.#following = new Map(following);
     this.#lastMs = at.wallMs;
@@ -118,8 +120,10 @@ export class ExpectedTasks {
     before: ExpectedTask | undefined,
     at: Instant,
   ): number | undefined {
-    if (condition === 'stalled') return Math.max(...accounts.map(({ lastActivity }) => lastActivity.wallMs));
-    if (condition === 'without_input') return Math.min(...accounts.map(({ firstSeen }) => firstSeen.wallMs));
+    if (condition === 'stalled')
+      return accounts.reduce((lastMs, { lastActivity }) => Math.max(lastMs, lastActivity.wallMs), -Infinity);
+    if (condition === 'without_input')
+      return accounts.reduce((firstMs, { firstSeen }) => Math.min(firstMs, firstSeen.wallMs), Infinity);
     if (before?.condition === condition) return before.sinceMs;
     if (condition === 'up') return at.wallMs;
     return before && this.#lastMs;
