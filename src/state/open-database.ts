@@ -11,7 +11,7 @@ import {
   type DatabaseErrorCode,
 } from './level-database.ts';
 
-const FORMAT = 'xvs-exporter 3';
+const FORMAT = 'xvs-exporter 4';
 /** Before all service codes, which are not empty. */
 const FORMAT_KEY = '\0format';
 
