@@ -47,6 +47,7 @@ export class LabelSetLimit {
     for (const [row, seen] of this.#seen.entries()) yield [this.#labelSets[row] ?? [], seen];
   }
 
+  /** Rows that are exposed at 0 in a listing, by their age. */
   listNew({ monotonicMs: nowMs }: Instant): readonly number[] {
     if (this.#bornMs.every((bornMs) => nowMs - bornMs >= NEW_MS)) return NO_ROWS;
     return [...this.#bornMs.keys()].filter((row) => nowMs - (this.#bornMs[row] ?? 0) < NEW_MS);
@@ -57,6 +58,10 @@ export class LabelSetLimit {
     this.#addRow(internLabels(labels), seen, Number.NEGATIVE_INFINITY);
   }
 
+  /**
+   * Returns the row of each label set. `absent` has the indexes of those that only an end is counted in: the
+   * listing does not make them present.
+   */
   assign(
     labelSets: readonly LabelSet[],
     at: Instant,

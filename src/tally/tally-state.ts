@@ -61,7 +61,7 @@ const expectedCountersSchema = z.object({
 
 const codeSchema = z.object({
   taskCount: count.describe('number of records of tasks'),
-  lastSeenSum: z.number().describe('of when they were last listed'),
+  lastSeenSum: z.number().describe('sum of when they were last listed, modulo 2^32'),
   last: instantSchema.describe('the last good listing'),
   listings: z.int().positive().describe('number of good listings'),
   lifetimes: z.object({ counts: z.array(count).describe('by bucket, not cumulative'), sum: total }),
@@ -137,9 +137,10 @@ function toCodeRecord(tally: TallyParts): StateRecord {
   return [CODE_KEY, JSON.stringify(toCodeEntry(tally))];
 }
 
+/** It tells whether a record is older than that of the code. As a remainder it is exact in any order. */
 function sumLastSeen(tasks: Iterable<TaskAccount>): number {
   let sum = 0;
-  for (const { lastSeen } of tasks) sum += lastSeen.monotonicMs;
+  for (const { lastSeen } of tasks) sum = (sum + lastSeen.monotonicMs) % 2 ** 32;
   return sum;
 }
 
