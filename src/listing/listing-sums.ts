@@ -15,7 +15,7 @@ import type { Listing, ListingRows, OutputReading, SurplusItem } from './listing
 import { PictureSizes } from './picture-sizes.ts';
 import type { ReaderLimits } from './reader-limits.ts';
 import { Rejections } from './rejections.ts';
-import { addAt, RowTable, type RowTableKey } from './row-table.ts';
+import { addToColumn, RowTable, type RowTableKey } from './row-table.ts';
 import { TextRows, recordOf } from './rows.ts';
 import type { TaskListTable, Tasks } from './task-list.ts';
 import { readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
@@ -188,9 +188,10 @@ export class ListingSums {
     for (let row = first.task; row < end.task; row += 1) {
       const inputsEnd = inputs.ends[row] ?? 0;
       const outputsEnd = outputs.ends[row] ?? 0;
-      addAt(columns.tasks, found[row], 1);
-      if ((progress[row] ?? 0) > 0) addAt(columns.tasksWithProgress, found[row], 1);
-      if (inputsEnd - firstInput + (inputs.surplus[row] ?? 0) > 1) addAt(columns.tasksMerging, found[row], 1);
+      addToColumn(columns.tasks, found[row], 1);
+      if ((progress[row] ?? 0) > 0) addToColumn(columns.tasksWithProgress, found[row], 1);
+      if (inputsEnd - firstInput + (inputs.surplus[row] ?? 0) > 1)
+        addToColumn(columns.tasksMerging, found[row], 1);
       if (service_code[row] === OTHER_TEXT) this.#foreign.task += 1;
       this.#surplus.input += inputs.surplus[row] ?? 0;
       this.#surplus.output += outputs.surplus[row] ?? 0;
@@ -225,11 +226,11 @@ export class ListingSums {
     for (let row = first; row < end; row += 1) {
       const [outputRow, renditionRow] = [outputs.found[row], renditions.found[row]];
       const connections = http_connections_num[row] ?? 0;
-      addAt(outputs.columns.outputs, outputRow, 1);
-      addAt(outputs.columns.httpConnections, outputRow, Math.max(0, connections));
-      if (connections === 0) addAt(outputs.columns.outputsUnwatched, outputRow, 1);
-      addAt(renditions.columns.outputRenditions, renditionRow, 1);
-      addAt(renditions.columns.renditionHttpConnections, renditionRow, Math.max(0, connections));
+      addToColumn(outputs.columns.outputs, outputRow, 1);
+      addToColumn(outputs.columns.httpConnections, outputRow, Math.max(0, connections));
+      if (connections === 0) addToColumn(outputs.columns.outputsUnwatched, outputRow, 1);
+      addToColumn(renditions.columns.outputRenditions, renditionRow, 1);
+      addToColumn(renditions.columns.renditionHttpConnections, renditionRow, Math.max(0, connections));
       this.#surplus.stream += streams.surplus[row] ?? 0;
     }
   }
@@ -242,10 +243,10 @@ export class ListingSums {
     bitRates.findAll(first, end);
     const tasks = this.#batch.tasksOf.stream();
     for (let row = first; row < end; row += 1) {
-      addAt(bitRates.columns.streamBitRate, bitRates.found[row], Math.max(0, bit_rate[row] ?? 0));
+      addToColumn(bitRates.columns.streamBitRate, bitRates.found[row], Math.max(0, bit_rate[row] ?? 0));
       if (codec_type[row] !== VIDEO || copy[row] === COPIED) continue;
       const pixels = Math.max(0, width[row] ?? 0) * Math.max(0, height[row] ?? 0);
-      addAt(taskServers.columns.transcodedPixels, taskServers.found[tasks[row] ?? 0], pixels);
+      addToColumn(taskServers.columns.transcodedPixels, taskServers.found[tasks[row] ?? 0], pixels);
     }
   }
 

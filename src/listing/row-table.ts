@@ -14,7 +14,7 @@ export type BatchValues = () => Uint32Array;
 /** Random bits: without them, no colliding label sets can be computed. */
 export type RowTableKey = readonly [first: number, second: number, third: number];
 
-export function addAt(column: Float64Array, row: number | undefined, amount: number): void {
+export function addToColumn(column: Float64Array, row: number | undefined, amount: number): void {
   if (row !== undefined) column[row] = (column[row] ?? 0) + amount;
 }
 

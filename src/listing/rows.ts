@@ -29,7 +29,7 @@ export type RowsOf<G extends LabelGroupName> = { readonly [Name in G]: Rows<Fami
 export type OpenRowsOf<G extends LabelGroupName> = { readonly [Name in G]: OpenRows<FamilyOf<Name>> };
 
 /** Adds to a number of a row, if only 0: what is no number becomes one. */
-export function addTo(column: number[], row: number, amount: number): void {
+export function addOrSet(column: number[], row: number, amount: number): void {
   const before = column[row] ?? 0;
   column[row] = Number.isNaN(before) ? amount : before + amount;
 }
@@ -80,7 +80,7 @@ export class TextRows<G extends LabelGroupName> implements OpenRows<FamilyOf<G>>
   }
 
   add(row: number, family: FamilyOf<G>, amount: number): void {
-    addTo(this.columns[family], row, amount);
+    addOrSet(this.columns[family], row, amount);
   }
 
   count(family: FamilyOf<G>, amount: number, ...labels: LabelSet): void {

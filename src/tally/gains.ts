@@ -1,5 +1,5 @@
 import type { ListingRows, TaskReading } from '../listing/listing.ts';
-import { addTo } from '../listing/rows.ts';
+import { addOrSet } from '../listing/rows.ts';
 import type { TaskGain } from './ledger/ledger.ts';
 import type { LedgerRows } from './ledger/server-sums.ts';
 
@@ -14,8 +14,8 @@ export function addGain(
   if (protocol !== undefined) rows.protocols.count('protocolInputBytes', inputBytes, protocol);
   for (const [index, { outputRow, renditionRow }] of outputs.entries()) {
     const bytes = outputBytes[index] ?? 0;
-    addTo(rows.outputs.columns.httpOutputBytes, outputRow, bytes);
-    addTo(rows.renditions.columns.renditionHttpOutputBytes, renditionRow, bytes);
+    addOrSet(rows.outputs.columns.httpOutputBytes, outputRow, bytes);
+    addOrSet(rows.renditions.columns.renditionHttpOutputBytes, renditionRow, bytes);
   }
   for (const direction of ['input', 'http_output'] as const)
     if (waiting[direction] > 0) rows.waiting.count('byteCountsWaiting', waiting[direction], vsId, direction);

@@ -1,6 +1,6 @@
 import { countersOf, familiesOf, labelGroup, type LabelGroupName } from '../listing/label-groups.ts';
 import { isNamed } from '../listing/label-values.ts';
-import { addTo, recordOf, type Rows } from '../listing/rows.ts';
+import { addOrSet, recordOf, type Rows } from '../listing/rows.ts';
 import type { Instant } from './instant.ts';
 import { LabelSetLimit } from './label-set-limit.ts';
 
@@ -30,7 +30,7 @@ export class GroupRows {
       const values = columns[family] ?? [];
       for (let index = 0; index < values.length; index += 1) {
         const value = values[index] ?? Number.NaN;
-        if (!Number.isNaN(value)) addTo(column, rows[index] ?? 0, value);
+        if (!Number.isNaN(value)) addOrSet(column, rows[index] ?? 0, value);
       }
       return column;
     });

@@ -9,7 +9,7 @@ import {
   type PartReading,
   type TaskReading,
 } from '../../src/listing/listing.ts';
-import { addTo, TextRows, recordOf } from '../../src/listing/rows.ts';
+import { addOrSet, TextRows, recordOf } from '../../src/listing/rows.ts';
 import type { RecordKind } from '../../src/listing/task-list.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 import { hashTexts } from './text-hash.ts';
@@ -92,7 +92,7 @@ export class RecordListing {
     const rows: TextRows<G> = this.#rows[group];
     const row = rows.find(...texts.map(sanitizeLabelValue));
     for (const [family, column] of Object.entries<number[]>(rows.columns))
-      addTo(column, row, amounts[family as FamilyOf<G>] ?? 0);
+      addOrSet(column, row, amounts[family as FamilyOf<G>] ?? 0);
     return row;
   }
 
