@@ -23,6 +23,8 @@ const url = (name) => options[name]?.replace(/\/$/, '');
 const EDITS = [
   // In selectors, in labels of unit tests, and in sentences.
   [/(?<=\bjob(?:="|: | ))xvs-exporter\b/g, options.job],
+  // The jobs that the dashboards list.
+  [/(?<=job=~\\")\.\*xvs\.\*/g, options.job],
   [/(?<=runbook_url: |"url": ")[^\s"#]*(?=#)/g, url('runbook-url')],
   [/(?<=dashboard_url: )https?:\/\/[^/]*/g, url('grafana-url')],
   [/(?<=status_url: )https?:\/\/[^/]*|(?<=")https:\/\/xvs-exporter\.example\.com(?=")/g, url('exporter-url')],

@@ -71,6 +71,14 @@ export function readCommittedDashboards(): ReadonlyMap<string, Dashboard> {
   );
 }
 
+/** Finds a panel of the committed dashboards. Throws if there is none. */
+export function findPanel(uid: string, title: string, type: string): Dashboard['panels'][number] {
+  const panels = readCommittedDashboards().get(`${uid}.json`)?.panels ?? [];
+  const found = panels.find((candidate) => candidate.title === title && candidate.type === type);
+  if (found === undefined) throw new Error(`Expected a ${type} ${title} in ${uid}, found none`);
+  return found;
+}
+
 /** An expression of a dashboard and its location. */
 export interface Expression {
   readonly location: string;
@@ -102,6 +110,13 @@ export function parseLabelValues(query: string): LabelValues {
     throw new SyntaxError(`Expected label_values(selector, label), found ${query}`);
   }
   return { selector, label };
+}
+
+/** Parses `query_result(expression)`, the query of the variable `job`. Throws if it is anything else. */
+export function parseQueryResult(query: string): string {
+  const { expression } = /^query_result\((?<expression>.+)\)$/.exec(query)?.groups ?? {};
+  if (expression === undefined) throw new SyntaxError(`Expected query_result(expression), found ${query}`);
+  return expression;
 }
 
 /** Matches a variable of Grafana: `$name`, `${name}` or `${name:format}`; not `$1` of `label_replace`. */

@@ -6,10 +6,10 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { parseSelectors } from './promql.ts';
 
 /** Labels that Prometheus, its operator or a federation adds to all series. */
-const TARGET_LABELS = ['cluster', 'namespace', 'job', 'instance'];
+const TARGET_LABELS = ['cluster', 'namespace', 'job', 'instance', 'pod'];
 
 /** Labels of the series of alerts: those of the rules, and those that Prometheus adds. */
-const ALERT_LABELS = ['alertname', 'alertstate', 'cluster', 'namespace'];
+const ALERT_LABELS = ['alertname', 'alertstate', 'severity', 'cluster', 'namespace'];
 
 /** The names of series in Prometheus, with their possible labels. */
 export type KnownSeries = ReadonlyMap<string, ReadonlySet<string>>;

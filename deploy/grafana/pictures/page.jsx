@@ -133,11 +133,8 @@ function Lines({ panel, frames, width, height, timeRange, marks }) {
 
 function Stat({ panel, frames, width, height }) {
   const field = frames[0].fields.find(({ type }) => type === 'number');
-  const { lastNotNull: last, min, max } = reduceField({ field, reducers: ['lastNotNull', 'min', 'max'] });
-  const y = { ...field, state: { ...field.state, range: { min, max, delta: max - min } } };
+  const { lastNotNull: last } = reduceField({ field, reducers: ['lastNotNull'] });
   const { colorMode, graphMode } = panel.options;
-  const sparkline =
-    graphMode === 'area' && field.values.length > 1 ? { y, x: frames[0].fields[0] } : undefined;
   return (
     <BigValue
       theme={theme}
@@ -148,7 +145,6 @@ function Stat({ panel, frames, width, height }) {
       graphMode={graphMode}
       textMode="value"
       justifyMode="auto"
-      sparkline={sparkline}
     />
   );
 }

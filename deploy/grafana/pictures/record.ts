@@ -51,7 +51,6 @@ const STEP = 5;
 /** Variables that are not All on the pictures. */
 const SELECTED_VARIABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'xvs-service-code': { service_code: 'TESTING' },
-  'xvs-clients': { service_code: 'TESTING' },
   'xvs-task': { service_code: `${LONG_CODE}|STADIUM`, vs_id: 'aws-cn_north_1-8|aws-cn_east_2-1' },
 };
 

@@ -1,9 +1,8 @@
 import { getFieldDisplayName } from '@grafana/data';
-import { VizLegend } from '@grafana/ui';
 import { theme } from './theme.js';
 
 /** Grafana does not publish its state timeline. This renders the same states in the same colours. */
-export function States({ panel, frames, width, height, timeRange, step }) {
+export function States({ frames, width, height, timeRange, step }) {
   const [from, to] = [timeRange.from.valueOf(), timeRange.to.valueOf()];
   const rows = frames.map((frame) => ({ name: getFieldDisplayName(frame.fields[1], frame, frames), frame }));
   const names = Math.max(90, ...rows.map(({ name }) => 7.6 * name.length + 16));
@@ -41,28 +40,8 @@ export function States({ panel, frames, width, height, timeRange, step }) {
           </text>
         ))}
       </svg>
-      {panel.options.legend.showLegend && (
-        <VizLegend displayMode="list" placement="bottom" items={listLegend(panel.fieldConfig.defaults)} />
-      )}
     </div>
   );
-}
-
-/** As in Grafana: the steps where thresholds give the colours, else the texts of the mappings. */
-function listLegend({ color, thresholds, mappings }) {
-  const { steps = [] } = thresholds ?? {};
-  const items =
-    color?.mode === 'thresholds'
-      ? steps.map((step, index) => ({
-          text: index === 0 ? `< ${steps[1]?.value ?? '+Infinity'}` : `${step.value}+`,
-          color: step.color,
-        }))
-      : mappings.flatMap(({ options }) => Object.values(options));
-  return items.map((item) => ({
-    label: item.text,
-    color: theme.visualization.getColorByName(item.color),
-    yAxis: 1,
-  }));
 }
 
 /** Runs of one value; a step without a value ends one. */

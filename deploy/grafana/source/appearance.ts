@@ -36,18 +36,6 @@ export const UP_OR_DOWN: ValueMapping[] = [
   },
 ];
 
-/** For the label `severity`. */
-export const SEVERITIES: ValueMapping[] = [
-  {
-    type: MappingType.ValueToText,
-    options: {
-      critical: { text: 'critical', color: 'red', index: 0 },
-      warning: { text: 'warning', color: 'orange', index: 1 },
-      info: { text: 'info', color: 'blue', index: 2 },
-    },
-  },
-];
-
 /** For `xvs_ret`: the interface defines no value but 0. */
 export const RET: ValueMapping[] = [
   { type: MappingType.ValueToText, options: { 0: { text: '0 (success)', color: 'green', index: 0 } } },
@@ -61,6 +49,17 @@ export const YES_OR_NO: ValueMapping[] = [
   },
 ];
 
+/** For servers. */
+export const LISTED_OR_GONE: ValueMapping[] = [
+  {
+    type: MappingType.ValueToText,
+    options: {
+      0: { text: 'Gone', color: 'orange', index: 1 },
+      1: { text: 'Listed', color: 'green', index: 0 },
+    },
+  },
+];
+
 /** For `xvs_task_stalled`. */
 export const STALLED_OR_FLOWING: ValueMapping[] = [
   {
@@ -71,9 +70,6 @@ export const STALLED_OR_FLOWING: ValueMapping[] = [
     },
   },
 ];
-
-/** Names of device types, which the service does not document: add them in Grafana. */
-export const DEVICE_TYPES: ValueMapping[] = [{ type: MappingType.ValueToText, options: {} }];
 
 /** For panels of the last listing: shown if it is stale. */
 export const NO_LISTING = 'No listing';

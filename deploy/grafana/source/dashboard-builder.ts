@@ -18,6 +18,8 @@ const TAG = 'xvs-exporter';
 /** A row of panels. The first one has no title. */
 interface Section {
   readonly title?: string;
+  /** Opened by a click; until then, Grafana does not query its panels. */
+  readonly isCollapsed?: boolean;
   readonly panels: readonly Builder<Panel>[];
 }
 
@@ -28,8 +30,6 @@ export interface DashboardSpec {
   readonly description: string;
   readonly filters: readonly Filter[];
   readonly sections: readonly Section[];
-  /** Rows open by a click. */
-  readonly hasCollapsedRows?: boolean;
   /** Initial time range until now, such as `3h`. */
   readonly span: string;
 }
@@ -45,13 +45,13 @@ export function buildDashboard(board: DashboardSpec): Dashboard {
     .timezone('browser')
     .tooltip(DashboardCursorSync.Crosshair)
     .time({ from: `now-${board.span}`, to: 'now' })
-    .refresh('30s')
+    .refresh('1m')
     .link(createDashboardLinks());
   for (const variable of createVariables(board.filters)) builder.withVariable(variable);
   for (const annotation of annotations()) builder.annotation(annotation);
-  for (const { title, panels } of board.sections) {
+  for (const { title, isCollapsed = false, panels } of board.sections) {
     const row = title === undefined ? undefined : new RowBuilder(title);
-    if (row !== undefined && board.hasCollapsedRows === true) {
+    if (row !== undefined && isCollapsed) {
       for (const panel of panels) row.withPanel(panel);
       builder.withRow(row.collapsed(true));
     } else {

@@ -1,19 +1,10 @@
 import { buildDashboard, type DashboardSpec } from './dashboard-builder.ts';
-import { clients } from './clients.ts';
 import { exporterHealth } from './exporter-health.ts';
 import { overview } from './overview.ts';
-import { server } from './server.ts';
 import { serviceCode } from './service-code.ts';
 import { taskDetail } from './task-detail.ts';
 
-const DASHBOARD_SPECS: readonly (() => DashboardSpec)[] = [
-  overview,
-  serviceCode,
-  server,
-  clients,
-  exporterHealth,
-  taskDetail,
-];
+const DASHBOARD_SPECS: readonly (() => DashboardSpec)[] = [overview, serviceCode, taskDetail, exporterHealth];
 
 /** Renders every dashboard; maps file names in `dashboards/` to contents. */
 export function renderDashboardFiles(): ReadonlyMap<string, string> {

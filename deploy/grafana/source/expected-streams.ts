@@ -1,24 +1,52 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { thresholds, UP_OR_DOWN } from './appearance.ts';
-import { timeSeries } from './panels.ts';
-import { bits, CATCH_UP_NOTE, HLS_NOTE, legendOf, max, NOW_NOTE, sum, type Queries } from './queries.ts';
+import { TASKS_LINK } from './links.ts';
+import { largestLines, stateTimeline, statusStat, timeSeries, upOrDown } from './panels.ts';
+import {
+  bits,
+  CATCH_UP_NOTE,
+  createQueries,
+  HLS_NOTE,
+  largest,
+  legendOf,
+  max,
+  sum,
+  wasDown,
+  type Queries,
+} from './queries.ts';
 import { table } from './tables.ts';
 
-export const EXPECTED = ['service_code', 'task_name'];
-export const NO_EXPECTATION = 'No service code has an expectation';
+/** As long as the page and XvsExpectedTaskSlow look back. */
+const now = createQueries(['service_code'], { window: '2m' });
+const EXPECTED = ['service_code', 'task_name'];
+const BY_STREAM = `{{task_name}} ${legendOf('service_code')}`;
+const NO_EXPECTATION = 'No service code has an expectation';
 
-const OF_CODE = legendOf('service_code');
 const inputRate = (q: Queries): string => sum(EXPECTED, q.rate(C.expectedTaskInputBytes));
 const minInputRate = (q: Queries): string => max(EXPECTED, q.select(C.expectedTaskMinInputRate));
-const outputs = (q: Queries): string => max(EXPECTED, q.last(C.expectedTaskOutputs));
-const minOutputs = (q: Queries): string => max(EXPECTED, q.select(C.expectedTaskMinOutputs));
 
-/** A row for each expected stream, with what its expectation says. Takes queries for the end of the time range. */
-export function expectedTable(q: Queries) {
+/** The number of expected streams that are down. */
+export function expectedDown(q: Queries) {
+  return statusStat(
+    {
+      title: 'Expected down',
+      description: 'Names in expect of which no live task is listed, has received input and is not stalled.',
+      unit: 'none',
+      span: 4,
+      noValue: 'No expectation',
+    },
+    { expr: `sum(${max(EXPECTED, q.select(C.expectedTaskUp))} == bool 0)`, legend: 'Down' },
+  )
+    .thresholds(thresholds('green', [1, 'red']))
+    .overrideByRegexp('/.*/', [{ id: 'links', value: [TASKS_LINK] }]);
+}
+
+/** A row for each expected stream at the end of the time range, with what its expectation says. */
+export function expectedTable() {
   return table(
     {
       title: 'Expected streams now',
-      description: `Each name in expect at the end of the time range, and the minima of its expectation. Received and delivered: bytes of the time range, over restarts of tasks. Waiting: byte counts that wait to be confirmed. No outputs: no task of the name is listed. ${NOW_NOTE} ${HLS_NOTE}`,
+      description: `Each name in expect at the end of the time range, and the minima of its expectation. Rates are of the last 2 minutes; of the last hour for a code that is polled less often than every minute. Received and delivered: bytes of the time range, over restarts of tasks. No outputs: no task of the name is listed. ${HLS_NOTE}`,
       unit: 'sishort',
       span: 24,
       height: 6,
@@ -26,7 +54,7 @@ export function expectedTable(q: Queries) {
     },
     {
       keys: [
-        { label: 'service_code', title: 'Service code', width: 230 },
+        { label: 'service_code', title: 'Service code', width: 330 },
         { label: 'task_name', title: 'Stream', width: 180 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
@@ -34,44 +62,61 @@ export function expectedTable(q: Queries) {
       columns: [
         {
           title: 'State',
-          expr: max(EXPECTED, q.select(C.expectedTaskUp)),
+          expr: max(EXPECTED, now.select(C.expectedTaskUp)),
           unit: 'none',
           mappings: UP_OR_DOWN,
           width: 90,
         },
-        { title: 'Input', expr: bits(inputRate(q)), unit: 'bps' },
-        { title: 'Min. input', expr: bits(minInputRate(q)), unit: 'bps' },
+        { title: 'Input', expr: bits(inputRate(now)), unit: 'bps' },
+        { title: 'Min. input', expr: bits(minInputRate(now)), unit: 'bps' },
         {
           title: 'Of min.',
-          expr: `round(${inputRate(q)} / ${minInputRate(q)}, 0.01)`,
+          expr: `round(${inputRate(now)} / ${minInputRate(now)}, 0.01)`,
           unit: 'percentunit',
           thresholds: thresholds('transparent', [0, 'red'], [1, 'green']),
         },
         {
           title: 'Connections',
-          expr: sum(EXPECTED, q.last(C.expectedTaskHttpConnections)),
+          expr: sum(EXPECTED, now.last(C.expectedTaskHttpConnections)),
           unit: 'locale',
         },
-        { title: 'Outputs', expr: outputs(q), unit: 'none' },
-        { title: 'Min. outputs', expr: minOutputs(q), unit: 'none' },
-        { title: 'Received', expr: sum(EXPECTED, q.growth(C.expectedTaskInputBytes)), unit: 'decbytes' },
+        { title: 'Outputs', expr: max(EXPECTED, now.last(C.expectedTaskOutputs)), unit: 'none' },
+        { title: 'Min. outputs', expr: max(EXPECTED, now.select(C.expectedTaskMinOutputs)), unit: 'none' },
+        { title: 'Received', expr: sum(EXPECTED, now.increase(C.expectedTaskInputBytes)), unit: 'decbytes' },
         {
           title: 'Delivered',
-          expr: sum(EXPECTED, q.growth(C.expectedTaskHttpOutputBytes)),
+          expr: sum(EXPECTED, now.increase(C.expectedTaskHttpOutputBytes)),
           unit: 'decbytes',
         },
-        { title: 'Waiting', expr: max(EXPECTED, q.last(C.expectedTaskByteCountsWaiting)), unit: 'none' },
       ],
       sortBy: ['State', 'ascending'],
     },
   );
 }
 
+export function expectedTimeline(q: Queries) {
+  return stateTimeline(
+    {
+      title: 'Expected streams',
+      description:
+        'Up while a live task of the name is listed, has received input and is not stalled. The names are in expect of the service code. Of more than 50 streams, those that were down: at most 50.',
+      unit: 'none',
+      span: 24,
+      noValue: NO_EXPECTATION,
+    },
+    upOrDown({
+      expr: max(EXPECTED, q.select(C.expectedTaskUp)),
+      legend: BY_STREAM,
+      labels: EXPECTED,
+      wasDown: wasDown(EXPECTED, q.select(C.expectedTaskUp)),
+    }),
+  ).mappings(UP_OR_DOWN);
+}
+
 /** What expected streams carried, beside the minima of their expectations as dashed lines. */
 export function expectedOverTime(q: Queries) {
-  const text = { span: 8, noValue: NO_EXPECTATION };
-  const legend = `{{task_name}} ${OF_CODE}`;
-  const minimum = `minimum of ${legend}`;
+  const text = { span: 12, noValue: NO_EXPECTATION };
+  const input = bits(inputRate(q));
   return [
     timeSeries(
       {
@@ -80,9 +125,11 @@ export function expectedOverTime(q: Queries) {
         unit: 'bps',
         ...text,
       },
-      { expr: bits(inputRate(q)), legend },
-      { expr: bits(minInputRate(q)), legend: minimum },
-    ),
+      ...largestLines(EXPECTED, input, BY_STREAM),
+      { expr: largest(EXPECTED, bits(minInputRate(q)), input), legend: `minimum of ${BY_STREAM}` },
+    ).overrideByRegexp('/^minimum of /', [
+      { id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } },
+    ]),
     timeSeries(
       {
         title: 'Connections to expected streams',
@@ -90,24 +137,7 @@ export function expectedOverTime(q: Queries) {
         unit: 'locale',
         ...text,
       },
-      {
-        expr: sum(EXPECTED, q.last(C.expectedTaskHttpConnections)),
-        legend,
-      },
+      ...largestLines(EXPECTED, sum(EXPECTED, q.last(C.expectedTaskHttpConnections)), BY_STREAM),
     ),
-    timeSeries(
-      {
-        title: 'Outputs of expected streams',
-        description: 'A step down is a missing rendition. No line: no task of the name is listed.',
-        unit: 'none',
-        ...text,
-      },
-      { expr: outputs(q), legend },
-      { expr: minOutputs(q), legend: minimum },
-    ),
-  ].map((panel) =>
-    panel.overrideByRegexp('/^minimum of /', [
-      { id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } },
-    ]),
-  );
+  ];
 }

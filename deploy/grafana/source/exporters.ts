@@ -1,8 +1,13 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { UP_OR_DOWN, YES_OR_NO } from './appearance.ts';
-import { stateTimeline } from './panels.ts';
+import { stateTimeline, upOrDown } from './panels.ts';
 import { legendOf, max, wasDown, type Queries } from './queries.ts';
 import { table } from './tables.ts';
+
+/** Whether exporters answer; not the targets of single service codes. */
+export function selectUp(q: Queries): string {
+  return q.selectNamed('up', 'service_code=""');
+}
 
 export function exporterTable(q: Queries) {
   // Multiplying by the info metric, whose value is 1, adds its version labels. An instance can be several targets.
@@ -11,8 +16,7 @@ export function exporterTable(q: Queries) {
       ['job', 'instance', 'version', 'revision', 'node_version'],
       `${q.select(C.buildInfo)} * on (cluster, namespace, job, instance) group_left () ${max(['job', 'instance'], value)}`,
     );
-  // Not the targets of single service codes.
-  const up = q.selectNamed('up', 'service_code=""');
+  const up = selectUp(q);
   return table(
     {
       title: 'Exporters',
@@ -72,19 +76,22 @@ export function exporterTable(q: Queries) {
 
 /** Whether each exporter answers its scrapes, over time. */
 export function scrapes(q: Queries) {
+  const up = selectUp(q);
   return stateTimeline(
     {
       title: 'Scrapes',
-      description: 'Whether Prometheus can scrape the exporter.',
+      description:
+        'Whether Prometheus can scrape the exporter. Of more than 50 exporters, those that were down: at most 50.',
       unit: 'none',
       span: 24,
       height: 5,
       noValue: 'No exporter',
     },
-    {
-      expr: max(['instance'], `min_over_time(${q.selectNamed('up')}[$__rate_interval])`),
+    upOrDown({
+      expr: max(['instance'], `min_over_time(${up}[$__rate_interval])`),
       legend: legendOf('instance'),
-      wasDown: wasDown(['instance'], q.selectNamed('up')),
-    },
+      labels: ['instance'],
+      wasDown: wasDown(['instance'], up),
+    }),
   ).mappings(UP_OR_DOWN);
 }

@@ -1,19 +1,30 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
-import { stackedSeries, timeSeries } from './panels.ts';
-import { bits, CATCH_UP_NOTE, perMinute, sum, type Queries } from './queries.ts';
+import { NO_LISTING } from './appearance.ts';
+import { largestLines, stackedSeries, timeSeries } from './panels.ts';
+import {
+  bits,
+  CATCH_UP_NOTE,
+  egress,
+  HLS_NOTE,
+  ingress,
+  METERED,
+  perMinute,
+  sum,
+  type Queries,
+} from './queries.ts';
 
-const THIRD = { span: 8, noValue: 'No listing' };
+const THIRD = { span: 8, noValue: NO_LISTING };
 
-export function inputsAndOutputs(q: Queries) {
+export function inputs(q: Queries) {
   return [
     stackedSeries(
       {
-        title: 'Inputs by protocol',
-        description: "Inputs by URL scheme; tcp_upload is the service's own.",
-        unit: 'none',
+        title: 'Ingress',
+        description: `Input of tasks in bits per second. ${CATCH_UP_NOTE}`,
+        unit: 'bps',
         ...THIRD,
       },
-      { expr: sum(['protocol'], q.last(C.inputs)), legend: '{{protocol}}' },
+      ...largestLines(['service_code'], ingress(q, ['service_code'])),
     ),
     stackedSeries(
       {
@@ -23,6 +34,49 @@ export function inputsAndOutputs(q: Queries) {
         ...THIRD,
       },
       { expr: bits(sum(['protocol'], q.rate(C.protocolInputBytes))), legend: '{{protocol}}' },
+    ),
+    stackedSeries(
+      {
+        title: 'Inputs by protocol',
+        description: "Inputs by URL scheme; tcp_upload is the service's own.",
+        unit: 'none',
+        ...THIRD,
+      },
+      { expr: sum(['protocol'], q.last(C.inputs)), legend: '{{protocol}}' },
+    ),
+  ];
+}
+
+export function outputs(q: Queries) {
+  const delivered = egress(q, ['format']);
+  const connections = sum(['format'], q.last(C.httpConnections, METERED));
+  return [
+    stackedSeries(
+      {
+        title: 'Egress by format',
+        description: `HTTP live output in bits per second. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
+        unit: 'bps',
+        ...THIRD,
+      },
+      { expr: delivered, legend: '{{format}}' },
+    ),
+    stackedSeries(
+      {
+        title: 'Connections by format',
+        description: `HTTP connections of viewers. ${HLS_NOTE}`,
+        unit: 'locale',
+        ...THIRD,
+      },
+      { expr: connections, legend: '{{format}}' },
+    ),
+    timeSeries(
+      {
+        title: 'Egress per connection',
+        description: `Mean output per viewer. 0 means connected viewers who receive nothing. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
+        unit: 'bps',
+        ...THIRD,
+      },
+      { expr: `${delivered} / (${connections} > 0)`, legend: '{{format}}' },
     ),
     stackedSeries(
       { title: 'Outputs by format', description: 'Outputs of tasks.', unit: 'none', ...THIRD },
@@ -39,23 +93,17 @@ export function inputsAndOutputs(q: Queries) {
     ),
     timeSeries(
       {
-        title: 'Byte counter resets',
+        title: 'Unusual byte counts',
         description:
-          'Byte counts of the service that began again, per minute, each confirmed by three listings.',
+          'Byte counts per minute that began again, or that fall a little or leap by more than ledger.max_stream_rate carries. These wait until three listings in a row confirm them.',
         unit: 'suffix: counts/min',
         ...THIRD,
       },
-      { expr: perMinute(sum(['direction'], q.rate(C.byteCountResets))), legend: '{{direction}}' },
-    ),
-    timeSeries(
       {
-        title: 'Implausible byte counts',
-        description:
-          'Byte counts per minute that fall a little or leap by more than ledger.max_stream_rate carries. They wait until three listings in a row confirm them.',
-        unit: 'suffix: counts/min',
-        ...THIRD,
+        expr: perMinute(sum(['direction'], q.rate(C.byteCountResets))),
+        legend: 'began again: {{direction}}',
       },
-      { expr: perMinute(sum(['direction'], q.rate(C.byteCountImplausible))), legend: '{{direction}}' },
+      { expr: perMinute(sum(['direction'], q.rate(C.byteCountImplausible))), legend: 'waits: {{direction}}' },
     ),
   ];
 }

@@ -3,8 +3,6 @@ import { SCOPE } from './queries.ts';
 export const UIDS = {
   overview: 'xvs-overview',
   serviceCode: 'xvs-service-code',
-  server: 'xvs-server',
-  clients: 'xvs-clients',
   exporter: 'xvs-exporter',
   task: 'xvs-task',
 } as const;
@@ -29,10 +27,10 @@ function linkTo(uid: string, title: string, ...parameters: readonly string[]): D
 /** To the single tasks, of which the table has the stalled ones first. */
 export const TASKS_LINK = linkTo(UIDS.task, 'Tasks', '${service_code:queryparam}');
 
-/** The dashboards about the values of a label. */
+/** The dashboards about the values of a label. A server is in a row of a service code. */
 const DASHBOARDS: Readonly<Record<string, readonly [uid: string, title: string]>> = {
   service_code: [UIDS.serviceCode, 'Service code'],
-  vs_id: [UIDS.server, 'Server'],
+  vs_id: [UIDS.serviceCode, 'Server'],
   instance: [UIDS.exporter, 'Exporter'],
 };
 

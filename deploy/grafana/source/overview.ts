@@ -1,28 +1,40 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { NO_LISTING, thresholds, UP_OR_DOWN } from './appearance.ts';
 import type { DashboardSpec } from './dashboard-builder.ts';
-import { UIDS } from './links.ts';
+import { expectedDown, expectedTable, expectedTimeline } from './expected-streams.ts';
+import { selectUp } from './exporters.ts';
 import { firingAlerts } from './firing-alerts.ts';
-import { dashedThresholds, stat, stateTimeline, timeSeries, statusStat } from './panels.ts';
+import { UIDS } from './links.ts';
+import {
+  dashedLimit,
+  largestLines,
+  stat,
+  stateTimeline,
+  statusStat,
+  timeSeries,
+  upOrDown,
+} from './panels.ts';
+import { failedPolls } from './polls.ts';
 import {
   CATCH_UP_NOTE,
+  createQueries,
   egress,
   errorRatio,
   HLS_NOTE,
   ingress,
+  largest,
   legendOf,
   max,
   NOW_NOTE,
-  createQueries,
+  sum,
   wasDown,
 } from './queries.ts';
-import { EXPECTED, expectedTable, NO_EXPECTATION } from './expected-streams.ts';
 import { serviceCodeTable } from './service-codes.ts';
-import { taskProblems, taskProblemsOverTime } from './task-problems.ts';
-import { volumes } from './volume.ts';
+import { taskProblems } from './task-problems.ts';
+import { monthVolumes, volumes } from './volume.ts';
 
 const q = createQueries(['service_code']);
-const now = createQueries(['service_code'], { isInstant: true });
+const now = createQueries(['service_code'], { window: '5m' });
 const CODE = ['service_code'];
 const BY_CODE = legendOf('service_code');
 
@@ -35,66 +47,43 @@ export function overview(): DashboardSpec {
     span: '3h',
     sections: [
       { panels: [...statusPanels(), ...totalPanels()] },
-      { title: 'Alerts', panels: [firingAlerts()] },
-      { title: 'Expected streams', panels: [expectedTable(now), ...expectedPanels()] },
-      { title: 'Service codes', panels: [stateTimelinePanel(), errorRatios()] },
-      { title: 'Now', panels: [serviceCodeTable(now)] },
+      { title: 'Alerts', panels: firingAlerts() },
+      { title: 'Expected streams', panels: [expectedTable(), expectedTimeline(q)] },
+      { title: 'Service codes', panels: [stateTimelinePanel(), errorRatios(), serviceCodeTable(now)] },
       { title: 'Over time', panels: flowPanels() },
+      { title: 'This month', isCollapsed: true, panels: monthVolumes(q) },
     ],
   };
 }
 
 function statusPanels() {
+  const text = { unit: 'none', span: 4, noValue: 'No exporter' };
+  const isDown = thresholds('green', [1, 'red']);
   return [
     statusStat(
       {
         title: 'Codes down',
         description: 'Service codes whose last poll failed at every exporter that polls them.',
-        unit: 'none',
-        span: 4,
-        noValue: 'No exporter',
+        ...text,
       },
       { expr: `sum(${q.last(C.up)} == bool 0)`, legend: 'Down' },
-    ).thresholds(thresholds('green', [1, 'red'])),
+    ).thresholds(isDown),
     statusStat(
       {
         title: 'Exporters down',
         description: 'Exporters that Prometheus cannot scrape. Their data on this dashboard is not current.',
-        unit: 'none',
-        span: 4,
-        noValue: 'No exporter',
+        ...text,
       },
-      { expr: `sum(${q.selectNamed('up')} == bool 0)`, legend: 'Down' },
-    ).thresholds(thresholds('green', [1, 'red'])),
-    statusStat(
-      {
-        title: 'Expected down',
-        description:
-          'Names in expect of which no live task is listed, has received input and is not stalled.',
-        unit: 'none',
-        span: 4,
-        noValue: 'No expectation',
-      },
-      { expr: `sum(${max(EXPECTED, q.select(C.expectedTaskUp))} == bool 0)`, legend: 'Down' },
-    ).thresholds(thresholds('green', [1, 'red'])),
-    statusStat(
-      {
-        title: 'Failed polls',
-        description: 'Share of failed polls, over all service codes and exporters.',
-        unit: 'percentunit',
-        span: 4,
-        noValue: 'No polls',
-      },
-      { expr: errorRatio(now, []), legend: 'Failed' },
-    )
-      .decimals(1)
-      .thresholds(thresholds('green', [0.01, 'yellow'], [0.1, 'red'])),
+      { expr: `sum(${selectUp(q)} == bool 0)`, legend: 'Down' },
+    ).thresholds(isDown),
+    expectedDown(q),
+    failedPolls(now),
     ...taskProblems(q),
   ];
 }
 
 function totalPanels() {
-  const size = { span: 3, noValue: NO_LISTING };
+  const size = { span: 4, noValue: NO_LISTING };
   const totals = [
     stat(
       { title: 'Users online', description: 'Users in the last listings.', unit: 'locale', ...size },
@@ -130,101 +119,58 @@ function stateTimelinePanel() {
   return stateTimeline(
     {
       title: 'Service codes',
-      description: 'Up while polls succeed. Each failure is visible for at least one step of this panel.',
+      description:
+        'Up while polls succeed. Each failure is visible for at least one step of this panel. Of more than 50 codes, those that failed: at most 50.',
       unit: 'none',
       span: 12,
       noValue: 'No exporter polls a service code',
     },
     // One replica without a failure is enough.
-    {
+    upOrDown({
       expr: max(CODE, `min_over_time(${q.select(C.up)}[$__rate_interval])`),
       legend: BY_CODE,
+      labels: CODE,
       wasDown: wasDown(CODE, q.select(C.up)),
-    },
+    }),
   ).mappings(UP_OR_DOWN);
 }
 
-function expectedPanels() {
-  const noValue = NO_EXPECTATION;
-  return [
-    stateTimeline(
-      {
-        title: 'Expected streams',
-        description:
-          'Up while a live task of the name is listed, has received input and is not stalled. The names are in expect of the service code.',
-        unit: 'none',
-        span: 12,
-        noValue,
-      },
-      {
-        expr: max(EXPECTED, q.select(C.expectedTaskUp)),
-        legend: `{{task_name}} ${BY_CODE}`,
-        wasDown: wasDown(EXPECTED, q.select(C.expectedTaskUp)),
-      },
-    ).mappings(UP_OR_DOWN),
-    timeSeries(
-      {
-        title: 'Expected tasks',
-        description:
-          'Live tasks that must run, and tasks that are listed, of service codes with an expectation.',
-        unit: 'none',
-        span: 12,
-        noValue,
-      },
-      { expr: max(CODE, q.last(C.expectedTasks)), legend: `expected ${BY_CODE}` },
-      {
-        expr: `${max(CODE, q.last(C.listingTasks))} and ${max(CODE, q.last(C.expectedTasks))}`,
-        legend: `listed ${BY_CODE}`,
-      },
-    ),
-  ];
-}
-
 function errorRatios() {
-  return dashedThresholds(
+  return dashedLimit(
     timeSeries(
       {
         title: 'Failed polls by service code',
-        description: 'Share of failed polls. Above the dashed line, failures are not occasional.',
+        description:
+          'Share of failed polls, of the twenty codes with the most. Above the dashed line, failures are not occasional.',
         unit: 'percentunit',
         span: 12,
         noValue: 'No polls',
       },
-      { expr: errorRatio(q, CODE), legend: BY_CODE },
-    ).thresholds(thresholds('green', [0.1, 'red'])),
+      { expr: largest(CODE, errorRatio(q, CODE)), legend: BY_CODE },
+    ),
+    0.1,
   ).axisSoftMax(0.2);
 }
 
 function flowPanels() {
-  const half = { span: 12, noValue: NO_LISTING };
-  const quarter = { span: 6, noValue: NO_LISTING };
+  const panel = (title: string, description: string, unit: string, expr: string, span = 8) =>
+    timeSeries({ title, description, unit, span, noValue: NO_LISTING }, ...largestLines(CODE, expr));
   return [
-    timeSeries(
-      {
-        title: 'Ingress',
-        description: `Input of tasks in bits per second. ${CATCH_UP_NOTE}`,
-        unit: 'bps',
-        ...half,
-      },
-      { expr: ingress(q, CODE), legend: BY_CODE },
+    panel('Ingress', `Input of tasks in bits per second. ${CATCH_UP_NOTE}`, 'bps', ingress(q, CODE), 12),
+    panel(
+      'Egress',
+      `HTTP live output in bits per second. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
+      'bps',
+      egress(q, CODE),
+      12,
     ),
-    timeSeries(
-      {
-        title: 'Egress',
-        description: `HTTP live output in bits per second. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
-        unit: 'bps',
-        ...half,
-      },
-      { expr: egress(q, CODE), legend: BY_CODE },
+    panel('Users online', 'Users in the last listing.', 'locale', q.last(C.listingUsers)),
+    panel('Tasks', 'Tasks in the last listing.', 'locale', q.last(C.listingTasks)),
+    panel(
+      'Stalled or without input',
+      'Live tasks that have received no input for poll.stall_after.',
+      'none',
+      `${sum(CODE, q.last(C.tasksStalled))} + ${sum(CODE, q.last(C.tasksWithoutInput))}`,
     ),
-    timeSeries(
-      { title: 'Users online', description: 'Users in the last listing.', unit: 'locale', ...quarter },
-      { expr: q.last(C.listingUsers), legend: BY_CODE },
-    ),
-    timeSeries(
-      { title: 'Tasks', description: 'Tasks in the last listing.', unit: 'locale', ...quarter },
-      { expr: q.last(C.listingTasks), legend: BY_CODE },
-    ),
-    ...taskProblemsOverTime(q, 'service_code', 6, NO_LISTING),
   ];
 }

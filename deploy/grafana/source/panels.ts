@@ -21,7 +21,9 @@ import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-s
 import { PanelBuilder as StatPanelBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as StateTimelinePanelBuilder } from '@grafana/grafana-foundation-sdk/statetimeline';
 import { PanelBuilder as TimeSeriesPanelBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
+import { thresholds } from './appearance.ts';
 import { linksOfLegend } from './links.ts';
+import { largest, legendOf, onLabels, others } from './queries.ts';
 
 /** The data source that is selected at the top of the dashboard. */
 export const DATA_SOURCE = { type: 'prometheus', uid: '${datasource}' };
@@ -100,12 +102,29 @@ export function timeSeries(text: PanelText, ...lines: readonly Line[]): TimeSeri
     .axisSoftMin(0)
     .legend(legendFor(text))
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending));
-  const links = linksOfLegend(lines[0]?.legend ?? '');
-  if (links.length > 0) panel.overrideByRegexp('/.*/', [{ id: 'links', value: links }]);
+  addLinks(panel, lines);
   // Counts are whole numbers, and an axis with zeros only should not extend to 100.
   if (['none', 'locale'].includes(text.unit)) panel.decimals(0);
   const isCount = ['none', 'locale'].includes(text.unit) || text.unit.endsWith('/min');
   return isCount ? panel.axisSoftMax(1) : panel;
+}
+
+/** Adds the links of the labels in the legend. */
+function addLinks(panel: TimeSeriesPanelBuilder | StateTimelinePanelBuilder, lines: readonly Line[]): void {
+  const links = linksOfLegend(lines[0]?.legend ?? '');
+  if (links.length > 0) panel.overrideByRegexp('/.*/', [{ id: 'links', value: links }]);
+}
+
+/** The lines of the twenty largest series by labels, and one of the sum of all others. */
+export function largestLines(
+  labels: readonly string[],
+  expr: string,
+  legend = legendOf(labels.at(-1) ?? ''),
+): readonly Line[] {
+  return [
+    { expr: largest(labels, expr), legend },
+    { expr: others(labels, expr), legend: 'all others' },
+  ];
 }
 
 /** Panels of full width have a table of values on the right, others a list of names below: one long name would take the plot. */
@@ -127,9 +146,11 @@ export function stackedSeries(text: PanelText, ...lines: readonly Line[]): TimeS
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 }
 
-/** Draws the thresholds of a time series as dashed lines. */
-export function dashedThresholds(panel: TimeSeriesPanelBuilder): TimeSeriesPanelBuilder {
-  return panel.thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed));
+/** Draws a value that should not be exceeded as a dashed line. */
+export function dashedLimit(panel: TimeSeriesPanelBuilder, limit: number): TimeSeriesPanelBuilder {
+  return panel
+    .thresholds(thresholds('transparent', [limit, 'red']))
+    .thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed));
 }
 
 /** A single current number. */
@@ -151,21 +172,37 @@ export function statusStat(text: PanelText, ...lines: readonly Line[]): StatPane
 /** Beyond this, a timeline shows only what was down. */
 const MAX_ROWS = 50;
 
+interface States extends Line {
+  /** Labels that tell the series apart. */
+  readonly labels: readonly string[];
+  /** The series that were down in the time range. */
+  readonly wasDown: string;
+}
+
 /**
- * The state of each series over time, by mappings. With `wasDown`, the series that were down in the time range, and more series
- * than fit, the others are left out.
+ * The series of a timeline of which each is up or down. If they are more than fit, those that were never down are left out; a row
+ * says how many are up where none was down.
  */
-export function stateTimeline(
-  text: PanelText,
-  { expr, legend, wasDown }: Line & { readonly wasDown?: string },
-): StateTimelinePanelBuilder {
-  const shown =
-    wasDown === undefined
-      ? expr
-      : `${expr} and on () count(${expr}) <= ${MAX_ROWS} or ${expr} and ${wasDown}`;
+export function upOrDown({ expr, legend, labels, wasDown }: States): Line {
+  const total = `count_values("n", count(last_over_time((${expr})[$__range:$__rate_interval] @ end())))`;
+  const allUp = `label_replace(${total}, "${labels.at(-1)}", "all $1 up", "n", "(.+)")`;
+  return {
+    legend,
+    expr: [
+      `${expr} and on () count(${expr}) <= ${MAX_ROWS}`,
+      `${expr} and ${onLabels(labels)} ${wasDown}`,
+      `${allUp} and on () (count(${expr}) > ${MAX_ROWS}) unless on () ${wasDown}`,
+    ].join(' or '),
+  };
+}
+
+/** The state of each series over time, by mappings. */
+export function stateTimeline(text: PanelText, line: Line): StateTimelinePanelBuilder {
+  const panel = withText(new StateTimelinePanelBuilder(), text);
+  addLinks(panel, [line]);
   return (
-    withText(new StateTimelinePanelBuilder(), text)
-      .targets(createTargets([{ expr: shown, legend }], asRange))
+    panel
+      .targets(createTargets([line], asRange))
       // Mappings have the colours: thresholds would write "< 1" and "1+" into the tooltip.
       .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Fixed).fixedColor('#808080'))
       .showValue(VisibilityMode.Never)

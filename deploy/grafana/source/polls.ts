@@ -1,8 +1,26 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
-import { timeSeries } from './panels.ts';
-import { legendOf, perMinute, sum, type Queries } from './queries.ts';
+import { thresholds } from './appearance.ts';
+import { statusStat, timeSeries } from './panels.ts';
+import { errorRatio, largest, legendOf, perMinute, sum, type Queries } from './queries.ts';
 
 const THIRD = { span: 8, noValue: 'No polls' };
+const CODE = ['service_code'];
+
+/** Takes queries for the end of the time range. */
+export function failedPolls(q: Queries) {
+  return statusStat(
+    {
+      title: 'Failed polls',
+      description: 'Share of failed polls, over all selected codes and exporters.',
+      unit: 'percentunit',
+      span: 4,
+      noValue: 'No polls',
+    },
+    { expr: errorRatio(q, []), legend: 'Failed' },
+  )
+    .decimals(1)
+    .thresholds(thresholds('green', [0.01, 'yellow'], [0.1, 'red']));
+}
 
 /** The polls of service codes, over all exporters. */
 export function polls(q: Queries) {
@@ -20,27 +38,37 @@ export function polls(q: Queries) {
       {
         title: 'Poll duration',
         description:
-          'Of the last poll, from sending the request to committing the listing, or to the failure.',
+          'Of the last poll, from sending the request to committing the listing, or to the failure; of the twenty codes with the longest.',
         unit: 's',
         ...THIRD,
       },
-      { expr: q.last(C.lastPollDuration), legend: legendOf('service_code') },
-    ),
-    timeSeries(
-      { title: 'Listing size', description: 'Size of the last body, decompressed.', unit: 'bytes', ...THIRD },
-      { expr: q.last(C.responseBytes), legend: legendOf('service_code') },
+      { expr: largest(CODE, q.last(C.lastPollDuration)), legend: legendOf('service_code') },
     ),
     timeSeries(
       {
-        title: 'Rejected entries',
-        description: 'Entries of good listings that cannot be identified, per minute.',
+        title: 'Listing size',
+        description: 'Size of the last body, decompressed, of the twenty codes with the largest.',
+        unit: 'bytes',
+        ...THIRD,
+      },
+      { expr: largest(CODE, q.last(C.responseBytes)), legend: legendOf('service_code') },
+    ),
+    timeSeries(
+      {
+        title: 'Rejected and foreign entries',
+        description:
+          'Entries of good listings that cannot be identified, per minute, and those whose service_code is not the polled one, which count for the polled one.',
         unit: 'suffix: entries/min',
         span: 8,
-        noValue: 'No entry was rejected in this time range',
+        noValue: 'No entry was rejected or foreign in this time range',
       },
       {
         expr: `${perMinute(sum(['record', 'reason'], q.rate(C.invalidRecords)))} > 0`,
         legend: '{{record}}: {{reason}}',
+      },
+      {
+        expr: `${perMinute(sum(['record'], q.rate(C.foreignRecords)))} > 0`,
+        legend: '{{record}}: of another code',
       },
     ),
     timeSeries(
@@ -59,31 +87,10 @@ export function polls(q: Queries) {
     ),
     timeSeries(
       {
-        title: 'Entries of other service codes',
-        description:
-          'Entries of good listings whose service_code is not the polled one, per minute. They count for the polled one.',
-        unit: 'suffix: entries/min',
-        span: 8,
-        noValue: 'No entry of another service code',
-      },
-      { expr: perMinute(sum(['record'], q.rate(C.foreignRecords))), legend: '{{record}}' },
-    ),
-    timeSeries(
-      {
-        title: 'Label sets folded',
-        description: 'Label sets beyond metrics.max_label_sets, folded into __other__, by family.',
-        unit: 'none',
-        span: 12,
-        noValue: 'No label set is folded',
-      },
-      { expr: `${sum(['family'], q.last(C.foldedLabelSets))} > 0`, legend: '{{family}}' },
-    ),
-    timeSeries(
-      {
         title: 'Listings beyond their limits',
-        description: 'Items of good listings beyond the limits of listing.*, per minute, by item.',
-        unit: 'suffix: entries/min',
-        span: 12,
+        description: 'Items of good listings that are left out, per minute.',
+        unit: 'suffix: items/min',
+        span: 8,
         noValue: 'No listing exceeds a limit',
       },
       { expr: `${perMinute(sum(['item'], q.rate(C.listingSurplus)))} > 0`, legend: '{{item}}' },

@@ -24,11 +24,10 @@ export interface Queries {
    */
   rate(family: FamilySpec, ...matchers: readonly string[]): string;
   /**
-   * Returns how much a counter of the service grew in the time range of a panel: its value at the end minus its value at
-   * the start, which is exact, unlike `increase`. A counter that appeared within the range began at 0, and so did one that
-   * is smaller than at the start, because the exporter restarted without state.
+   * Returns how much a counter of the service grew in the time range of a panel. Prometheus may have no sample at the start of
+   * the range, so the difference of two values would be the total of a lifetime.
    */
-  growth(family: FamilySpec, ...matchers: readonly string[]): string;
+  increase(family: FamilySpec, ...matchers: readonly string[]): string;
   /** Returns the rate of a counter of the exporter itself, per second and replica. */
   ownRate(family: FamilySpec, ...matchers: readonly string[]): string;
   /** Returns a quantile of a histogram by `labels`. */
@@ -40,10 +39,12 @@ export const ALERT_SERIES = { state: 'ALERTS', since: 'ALERTS_FOR_STATE' } as co
 
 /** At least four scrape intervals, enough for `rate`. */
 const RANGE = '[$__rate_interval]';
-/** Of rates at the end of the time range: `$__rate_interval` grows with the time range. */
-const INSTANT_RANGE = '[5m]';
-/** Codes that are polled less often, in seconds, have no rate over `INSTANT_RANGE`. */
-const MAX_INSTANT_INTERVAL = 120;
+/** Of rates at the end of the time range, because `$__rate_interval` grows with it: the longest poll interval in seconds. */
+const MAX_INTERVALS = { '2m': 60, '5m': 120 } as const;
+/** Of rates of codes that are polled less often. */
+const SLOW_RANGE = '[1h]';
+
+export const ON_CODE = 'on (cluster, namespace, service_code)';
 
 /** Labels whose values two clusters or namespaces may share. Aggregations by them keep both apart. */
 export const SHARED_LABELS: ReadonlySet<string> = new Set(['instance', 'service_code', 'task_id', 'vs_id']);
@@ -63,8 +64,11 @@ export const OF_SCOPE = '{{namespace}} {{cluster}}';
  *
  * Metrics of an exporter about itself are not copies: they are summed, or shown by instance.
  */
-export function createQueries(filters: readonly Filter[], { isInstant = false } = {}): Queries {
-  const range = isInstant ? INSTANT_RANGE : RANGE;
+export function createQueries(
+  filters: readonly Filter[],
+  { window }: { readonly window?: keyof typeof MAX_INTERVALS } = {},
+): Queries {
+  const range = window === undefined ? RANGE : `[${window}]`;
   const selectNamed = (name: string, ...matchers: readonly string[]): string =>
     `${name}{${[...SCOPE.map(formatMatcher), ...matchers].join(', ')}}`;
   const select = (family: FamilySpec, ...matchers: readonly string[]): string =>
@@ -75,16 +79,18 @@ export function createQueries(filters: readonly Filter[], { isInstant = false } 
     selectNamed,
     last: (family, ...matchers) => once(family, select(family, ...matchers)),
     rate: (family, ...matchers) => {
-      const isMeasured = [
-        `${select(CATALOGUE.up)} == 1`,
-        ...(isInstant ? [`${select(CATALOGUE.pollInterval)} <= ${MAX_INSTANT_INTERVAL}`] : []),
-      ].map((condition) => ` and on (cluster, namespace, service_code) ${condition}`);
-      return `(${once(family, `rate(${select(family, ...matchers)}${range})`)}${isMeasured.join('')})`;
+      const over = (period: string): string => once(family, `rate(${select(family, ...matchers)}${period})`);
+      const rates =
+        window === undefined
+          ? over(range)
+          : `(${over(SLOW_RANGE)} and ${ON_CODE} ${select(CATALOGUE.pollInterval)} > ${MAX_INTERVALS[window]} or ${over(range)})`;
+      return `(${rates} and ${ON_CODE} ${select(CATALOGUE.up)} == 1)`;
     },
-    growth: (family, ...matchers) => {
-      const selector = select(family, ...matchers);
-      const end = once(family, selector);
-      return `((${end} - ${once(family, `${selector} offset $__range`)} >= 0) or ${end})`;
+    increase: (family, ...matchers) => {
+      const over = (pod: string): string => `increase(${select(family, ...matchers, pod)}[$__range])`;
+      // A pod that is recreated has a new address, and goes on with its counters.
+      const ofPods = sum([...family.labels, 'job', 'pod'], over('pod!=""'));
+      return `(${once(family, ofPods)} or ${once(family, over('pod=""'))})`;
     },
     ownRate: (family, ...matchers) => `rate(${select(family, ...matchers)}${range})`,
     quantile: (quantile, family, labels = []) => {
@@ -112,9 +118,19 @@ export function formatMatcher(name: string): string {
  * the labels `cluster` and `namespace` are kept too; they are absent where series have none.
  */
 function aggregate(operator: string, labels: readonly string[], expression: string): string {
-  if (labels.length === 0) return `${operator}(${expression})`;
+  return labels.length === 0
+    ? `${operator}(${expression})`
+    : `${operator} by (${listScoped(labels)}) (${expression})`;
+}
+
+/** Formats a join on labels. */
+export function onLabels(labels: readonly string[]): string {
+  return `on (${listScoped(labels)})`;
+}
+
+function listScoped(labels: readonly string[]): string {
   const scope = labels.some((label) => SHARED_LABELS.has(label)) ? ['cluster', 'namespace'] : [];
-  return `${operator} by (${[...scope, ...labels].join(', ')}) (${expression})`;
+  return [...scope, ...labels].join(', ');
 }
 
 /** The legend of series by a label whose values two clusters or namespaces may share. */
@@ -137,9 +153,28 @@ export function min(labels: readonly string[], expression: string): string {
   return aggregate('min', labels, expression);
 }
 
-/** The label sets of a gauge that was 0 at some time in the time range, on each replica that has it. */
+/** The label sets of a gauge that was 0 at some time in the time range, on each replica that has it. At most 50. */
 export function wasDown(labels: readonly string[], selector: string): string {
-  return `${max(labels, `min_over_time(${selector}[$__range] @ end())`)} == 0`;
+  return `topk(50, 1 - ${max(labels, `min_over_time(${selector}[$__range] @ end())`)} > 0)`;
+}
+
+/**
+ * The series with the labels of the twenty largest over the time range, of the same or another expression. Those of a plain
+ * `topk` would change from step to step.
+ */
+export function largest(labels: readonly string[], expression: string, of = expression): string {
+  return `(${expression}) and ${isLargest(labels, of)}`;
+}
+
+/** The sum of all series but the twenty largest. */
+export function others(labels: readonly string[], expression: string): string {
+  return `sum((${expression}) unless ${isLargest(labels, expression)})`;
+}
+
+/** The resolution grows with the time range: a month of 2,000 codes a minute would be more samples than Prometheus loads. */
+function isLargest(labels: readonly string[], expression: string): string {
+  const mean = `avg_over_time((${expression})[$__range:$__rate_interval] @ end())`;
+  return `${onLabels(labels)} topk(20, ${mean})`;
 }
 
 export function bits(bytes: string): string {
@@ -148,6 +183,15 @@ export function bits(bytes: string): string {
 
 export function perMinute(rate: string): string {
   return `60 * ${rate}`;
+}
+
+/** Minutes, of which an axis has whole ones; seconds would be "4.17 mins". */
+export function inMinutes(seconds: string): string {
+  return `(${seconds}) / 60`;
+}
+
+export function inDays(seconds: string): string {
+  return `(${seconds}) / 86400`;
 }
 
 /** The service does not meter HLS: its bytes and connections are always 0 and would distort ratios. */
@@ -161,7 +205,7 @@ export const CATCH_UP_NOTE = 'The first interval after an outage has all its byt
 
 /** For the description of rates at the end of the time range. */
 export const NOW_NOTE =
-  'Rates are of the last 5 minutes; – for a code that is polled less often than every 2 minutes.';
+  'Rates are of the last 5 minutes; of the last hour for a code that is polled less often than every 2 minutes.';
 
 /** Input of tasks in bits per second. */
 export function ingress(q: Queries, labels: readonly string[]): string {

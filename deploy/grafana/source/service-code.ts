@@ -1,44 +1,37 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { NO_LISTING, RET, thresholds, UP_OR_DOWN } from './appearance.ts';
+import { clients } from './clients.ts';
 import type { DashboardSpec } from './dashboard-builder.ts';
-import { expectedOverTime, expectedTable } from './expected-streams.ts';
+import { expectedDown } from './expected-streams.ts';
+import { inputs, outputs } from './inputs-and-outputs.ts';
 import { UIDS } from './links.ts';
-import { inputsAndOutputs } from './inputs-and-outputs.ts';
-import { stackedSeries, stat, timeSeries, statusStat } from './panels.ts';
-import { polls } from './polls.ts';
-import {
-  CATCH_UP_NOTE,
-  countServers,
-  egress,
-  HLS_NOTE,
-  ingress,
-  legendOf,
-  perMinute,
-  createQueries,
-  sum,
-} from './queries.ts';
+import { stat, statusStat, timeSeries } from './panels.ts';
+import { failedPolls, polls } from './polls.ts';
+import { countServers, createQueries, inMinutes, perMinute } from './queries.ts';
+import { servers } from './servers.ts';
 import { taskProblems } from './task-problems.ts';
-import { volumes } from './volume.ts';
+import { monthVolumes, volumes } from './volume.ts';
 
 const q = createQueries(['service_code']);
-const now = createQueries(['service_code'], { isInstant: true });
-const SERVER = ['vs_id'];
-const THIRD = { span: 8, noValue: NO_LISTING };
-const HALF = { span: 12, noValue: NO_LISTING };
+const now = createQueries(['service_code'], { window: '5m' });
 
 export function serviceCode(): DashboardSpec {
   return {
     uid: UIDS.serviceCode,
     title: 'Service code',
-    description: 'One service code, or several combined: state, tasks, bytes, inputs, outputs and polls.',
-    filters: ['service_code'],
+    description:
+      'One service code, or several combined: state, inputs, outputs, tasks, servers, clients and polls. Server filters the row Servers.',
+    filters: ['service_code', 'vs_id'],
     span: '3h',
     sections: [
-      { panels: [...statePanels(), ...sizePanels(), ...bytePanels()] },
-      { title: 'Expected streams', panels: [expectedTable(now), ...expectedOverTime(q)] },
+      { panels: [...statePanels(), ...sizePanels()] },
+      { title: 'Inputs', panels: inputs(q) },
+      { title: 'Outputs', panels: outputs(q) },
       { title: 'Tasks', panels: taskPanels() },
-      { title: 'Inputs and outputs', panels: inputsAndOutputs(q) },
+      { title: 'Servers', panels: servers() },
+      { title: 'Clients', panels: clients(now) },
       { title: 'Polls', panels: polls(q) },
+      { title: 'This month', isCollapsed: true, panels: monthVolumes(q) },
     ],
   };
 }
@@ -76,19 +69,22 @@ function statePanels() {
       {
         title: 'Age of data',
         description:
-          'Time since the last good listing; the maximum of the selected codes. Gauges disappear after poll.stale_after.',
-        unit: 'dtdurations',
+          'Poll intervals since the last good listing; the maximum of the selected codes. Gauges disappear after poll.stale_after.',
+        unit: 'suffix: × interval',
         span: 4,
         noValue: 'No listing yet',
       },
-      { expr: `max(${age})`, legend: 'Age' },
-    ).thresholds(thresholds('green', [120, 'orange'], [300, 'red'])),
+      { expr: `max((${age}) / ${q.last(C.pollInterval)})`, legend: 'Age' },
+    )
+      .decimals(1)
+      .thresholds(thresholds('green', [2, 'orange'], [3, 'red'])),
+    expectedDown(q),
     ...taskProblems(q),
   ];
 }
 
 function sizePanels() {
-  const stats = [
+  const sizes = [
     {
       title: 'Users online',
       description: 'Users in the last listing.',
@@ -100,83 +96,48 @@ function sizePanels() {
       description: 'Servers with users or tasks, of all selected codes.',
       expr: countServers(q, []),
     },
-  ];
-  const sizes = stats.map(({ title, description, expr }) =>
+  ].map(({ title, description, expr }) =>
     stat(
       { title, description, unit: 'locale', span: 4, noValue: NO_LISTING },
       { expr, legend: title },
     ).thresholds(thresholds('blue')),
   );
-  return [...sizes, ...volumes(q)];
-}
-
-function bytePanels() {
-  return [
-    stackedSeries(
-      {
-        title: 'Ingress by server',
-        description: `Input of tasks in bits per second. ${CATCH_UP_NOTE}`,
-        unit: 'bps',
-        ...HALF,
-      },
-      { expr: ingress(q, SERVER), legend: legendOf('vs_id') },
-    ),
-    stackedSeries(
-      {
-        title: 'Egress by format',
-        description: `HTTP live output in bits per second. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
-        unit: 'bps',
-        ...HALF,
-      },
-      { expr: egress(q, ['format']), legend: '{{format}}' },
-    ),
-  ];
+  return [failedPolls(now), ...sizes, ...volumes(q)];
 }
 
 function taskPanels() {
+  const size = { span: 6, noValue: NO_LISTING };
   return [
-    stackedSeries(
-      { title: 'Tasks by server', description: 'Tasks in the last listing.', unit: 'none', ...THIRD },
-      { expr: sum(SERVER, q.last(C.tasks)), legend: legendOf('vs_id') },
-    ),
     timeSeries(
       {
         title: 'Live and file tasks',
         description:
           'Tasks with progress process a file. Tasks without are live, or file tasks at their start.',
         unit: 'none',
-        ...THIRD,
+        ...size,
       },
       { expr: `sum(${q.last(C.tasks)}) - sum(${q.last(C.tasksWithProgress)})`, legend: 'without progress' },
       { expr: `sum(${q.last(C.tasksWithProgress)})`, legend: 'with progress' },
     ),
     timeSeries(
       {
-        title: 'Stalled tasks by server',
-        description: 'Live tasks that received input before, but none for poll.stall_after.',
-        unit: 'none',
-        ...THIRD,
-      },
-      { expr: sum(SERVER, q.last(C.tasksStalled)), legend: legendOf('vs_id') },
-    ),
-    timeSeries(
-      {
-        title: 'Other task problems',
+        title: 'Task problems',
         description:
-          'Live tasks that have never received input, and file tasks whose progress has not changed, for poll.stall_after; byte counts that wait for three listings to confirm them.',
+          'Live tasks that received input before, but none for poll.stall_after, or never; file tasks whose progress has not changed for as long; byte counts that wait for three listings to confirm them.',
         unit: 'none',
-        ...THIRD,
+        ...size,
       },
+      { expr: `sum(${q.last(C.tasksStalled)})`, legend: 'stalled' },
       { expr: `sum(${q.last(C.tasksWithoutInput)})`, legend: 'without input' },
       { expr: `sum(${q.last(C.fileTasksStalled)})`, legend: 'stalled file tasks' },
       { expr: `sum(${q.last(C.byteCountsWaiting)})`, legend: 'byte counts waiting' },
     ),
     timeSeries(
       {
-        title: 'Task churn',
+        title: 'Starts and ends',
         description: 'Tasks that started and ended, per minute.',
         unit: 'suffix: tasks/min',
-        ...THIRD,
+        ...size,
       },
       { expr: perMinute(`sum(${q.rate(C.tasksStarted)})`), legend: 'started' },
       { expr: perMinute(`sum(${q.rate(C.tasksEnded)})`), legend: 'ended' },
@@ -185,12 +146,12 @@ function taskPanels() {
       {
         title: 'Lifetime of ended tasks',
         description: 'Time from first to last listing. No value if no task ended.',
-        unit: 's',
-        span: 8,
+        unit: 'suffix: min',
+        span: 6,
         noValue: 'No task ended in this time range',
       },
-      { expr: q.quantile(0.5, C.taskLifetime), legend: 'median' },
-      { expr: q.quantile(0.9, C.taskLifetime), legend: '90 %' },
+      { expr: inMinutes(q.quantile(0.5, C.taskLifetime)), legend: 'median' },
+      { expr: inMinutes(q.quantile(0.9, C.taskLifetime)), legend: '90 %' },
     ).spanNulls(true),
   ];
 }

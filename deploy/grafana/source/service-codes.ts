@@ -20,7 +20,7 @@ export function serviceCodeTable(q: Queries) {
   return table(
     {
       title: 'Service codes now',
-      description: `Each service code at the end of the time range. No input: live tasks that have never received any. Click a code to open its dashboard or its page. ${NOW_NOTE} ${HLS_NOTE}`,
+      description: `Each service code at the end of the time range. No input: live tasks that have never received any. Expected: live tasks that must run. Click a code to open its dashboard or its page. ${NOW_NOTE} ${HLS_NOTE}`,
       unit: 'sishort',
       span: 24,
       height: 7,
@@ -44,6 +44,7 @@ export function serviceCodeTable(q: Queries) {
         { title: 'Servers', expr: countServers(q, CODE), unit: 'none' },
         { title: 'Users', expr: q.last(C.listingUsers), unit: 'locale' },
         { title: 'Tasks', expr: q.last(C.listingTasks), unit: 'locale' },
+        { title: 'Expected', expr: q.last(C.expectedTasks), unit: 'locale' },
         {
           title: 'Stalled',
           expr: sum(CODE, q.last(C.tasksStalled)),

@@ -29,8 +29,6 @@ interface Column {
 interface KeyColumn {
   readonly label: string;
   readonly title: string;
-  /** Names of the values of the label. */
-  readonly mappings?: ValueMapping[];
   readonly width?: number;
 }
 
@@ -79,28 +77,23 @@ function formatValueName(index: number, targets: number): string {
 /** The `noValue` of the panel is for a table without rows; it would be wrong in a cell. */
 const NO_CELL_VALUE = { id: 'noValue', value: '–' };
 
-function keyProperties({ label, mappings, width }: KeyColumn): DynamicConfigValue[] {
+function keyProperties({ label, width }: KeyColumn): DynamicConfigValue[] {
   const links = linksOfCell(label);
   return [
     NO_CELL_VALUE,
     ...(links.length === 0 ? [] : [{ id: 'links', value: links }]),
-    ...(mappings === undefined
-      ? []
-      : [
-          { id: 'mappings', value: mappings },
-          { id: 'custom.cellOptions', value: { type: TableCellDisplayMode.ColorText } },
-        ]),
     ...(width === undefined ? [] : [{ id: 'custom.width', value: width }]),
   ];
 }
 
 /** "610 milliseconds" needs it. */
-const DURATION_WIDTH = 130;
+const DURATION_WIDTH = 136;
 
-function columnProperties({ unit, mappings, width, ...column }: Column): DynamicConfigValue[] {
+function columnProperties({ title, unit, mappings, width, ...column }: Column): DynamicConfigValue[] {
   // A cell without a value would have the base colour, which is green by default.
   const steps = column.thresholds ?? (mappings && thresholds('transparent'));
   const columnWidth = width ?? (unit === 'dtdurations' ? DURATION_WIDTH : undefined);
+  const headerWidth = 40 + 8 * title.length;
   const background = {
     type: TableCellDisplayMode.ColorBackground,
     mode: TableCellBackgroundDisplayMode.Basic,
@@ -109,7 +102,9 @@ function columnProperties({ unit, mappings, width, ...column }: Column): Dynamic
     { id: 'unit', value: unit },
     NO_CELL_VALUE,
     { id: 'custom.align', value: 'right' },
-    ...(columnWidth === undefined ? [] : [{ id: 'custom.width', value: columnWidth }]),
+    columnWidth === undefined
+      ? { id: 'custom.minWidth', value: headerWidth }
+      : { id: 'custom.width', value: columnWidth },
     ...(mappings === undefined ? [] : [{ id: 'mappings', value: mappings }]),
     ...(steps === undefined
       ? []

@@ -1,13 +1,15 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { STALLED_OR_FLOWING, thresholds } from './appearance.ts';
 import type { DashboardSpec } from './dashboard-builder.ts';
+import { expectedOverTime, expectedTable } from './expected-streams.ts';
 import { UIDS } from './links.ts';
-import { stat, timeSeries, statusStat, stateTimeline } from './panels.ts';
+import { largestLines, stat, timeSeries, statusStat, stateTimeline } from './panels.ts';
 import {
   bits,
   CATCH_UP_NOTE,
   createQueries,
   HLS_NOTE,
+  largest,
   legendOf,
   max,
   METERED,
@@ -17,11 +19,10 @@ import {
 import { table } from './tables.ts';
 
 const q = createQueries(['service_code', 'vs_id', 'task_id']);
+const now = createQueries(['service_code', 'vs_id', 'task_id'], { window: '5m' });
 const TASK = ['service_code', 'task_id'];
-const now = createQueries(['service_code', 'vs_id', 'task_id'], { isInstant: true });
-const BY_TASK = legendOf('task');
+const BY_TASK = `{{task}} ${legendOf('service_code')}`;
 const NO_TASK = 'No such task. Is metrics.per_task on?';
-const LARGEST = 'The twenty largest at each time.';
 
 /**
  * The info of each task, whose value is 1, with a label `task`: its name, or its id where it has none. Replicas can tell different
@@ -47,59 +48,37 @@ const connections = sum(TASK, q.last(C.taskHttpConnections, METERED));
 export function taskDetail(): DashboardSpec {
   return {
     uid: UIDS.task,
-    title: 'Task detail',
-    description: 'Single tasks. Empty without metrics.per_task.',
+    title: 'Tasks',
+    description: 'Expected streams, and single tasks, which need metrics.per_task.',
     filters: ['service_code', 'vs_id', 'task_id'],
     span: '1h',
-    sections: [{ panels: [...countPanels(), taskTable()] }, { title: 'Over time', panels: flowPanels() }],
+    sections: [
+      { title: 'Expected streams', panels: [expectedTable(), ...expectedOverTime(q)] },
+      { title: 'Single tasks', panels: [...countPanels(), taskTable()] },
+      { title: 'Single tasks over time', panels: flowPanels() },
+    ],
   };
 }
 
 function countPanels() {
+  const size = { unit: 'locale', span: 12 };
   return [
     stat(
-      {
-        title: 'Tasks shown',
-        description: 'Tasks that match the variables.',
-        unit: 'locale',
-        span: 6,
-        noValue: NO_TASK,
-      },
+      { title: 'Tasks shown', description: 'Tasks that match the variables.', noValue: NO_TASK, ...size },
       { expr: `count(${q.last(C.taskInfo)})`, legend: 'Tasks' },
     ).thresholds(thresholds('blue')),
     statusStat(
       {
         title: 'Tasks not exposed',
         description: 'Tasks beyond metrics.max_tasks. They are missing only on this dashboard.',
-        unit: 'locale',
-        span: 6,
         noValue: 'None',
+        ...size,
       },
       {
         expr: `sum(${q.last(C.foldedLabelSets, `family="${C.taskInfo.name}"`)}) or vector(0)`,
         legend: 'Not exposed',
       },
     ).thresholds(thresholds('green', [1, 'orange'])),
-    statusStat(
-      {
-        title: 'Stalled',
-        description: 'Stalled live tasks among those shown.',
-        unit: 'locale',
-        span: 6,
-        noValue: NO_TASK,
-      },
-      { expr: `sum(${named(q.last(C.taskStalled))})`, legend: 'Stalled' },
-    ).thresholds(thresholds('green', [1, 'orange'])),
-    stat(
-      {
-        title: 'Ingress',
-        description: `Input of the tasks shown in bits per second. ${NOW_NOTE} ${CATCH_UP_NOTE}`,
-        unit: 'bps',
-        span: 6,
-        noValue: NO_TASK,
-      },
-      { expr: `sum(${named(ingressOf(now))})`, legend: 'In' },
-    ).thresholds(thresholds('blue')),
   ];
 }
 
@@ -124,7 +103,7 @@ function taskTable() {
         { label: 'task_id', title: 'Task', width: 150 },
         { label: 'vs_id', title: 'Server', width: 140 },
         { label: 'formats', title: 'Formats', width: 110 },
-        { label: 'merging', title: 'Merging', width: 80 },
+        { label: 'merging', title: 'Merging', width: 90 },
       ],
       columns: [
         {
@@ -134,23 +113,15 @@ function taskTable() {
           mappings: STALLED_OR_FLOWING,
           width: 90,
         },
-        { title: 'Progress', expr: described(q.last(C.taskProgress)), unit: 'none', width: 80 },
+        { title: 'Progress', expr: described(q.last(C.taskProgress)), unit: 'none' },
         {
           title: 'Observed for',
           expr: described(`time() - ${q.last(C.taskFirstSeen)}`),
           unit: 'dtdurations',
         },
         { title: 'Ingress', expr: described(ingressOf(now)), unit: 'bps' },
-        {
-          title: 'Egress',
-          expr: described(egressOf(now)),
-          unit: 'bps',
-        },
-        {
-          title: 'Connections',
-          expr: described(connections),
-          unit: 'locale',
-        },
+        { title: 'Egress', expr: described(egressOf(now)), unit: 'bps' },
+        { title: 'Connections', expr: described(connections), unit: 'locale' },
       ],
       sortBy: ['State', 'descending'],
     },
@@ -158,40 +129,26 @@ function taskTable() {
 }
 
 function flowPanels() {
-  const text = (title: string, description: string, unit: string) => ({
-    title,
-    description,
-    unit,
-    span: 24,
-    noValue: NO_TASK,
-  });
-  return [
-    timeSeries(text('Ingress', `Input in bits per second. ${LARGEST} ${CATCH_UP_NOTE}`, 'bps'), {
-      expr: `topk(20, ${named(ingressOf(q))})`,
-      legend: BY_TASK,
-    }),
+  const panel = (title: string, description: string, unit: string, expr: string) =>
     timeSeries(
-      text('Egress', `HTTP live output in bits per second. ${LARGEST} ${CATCH_UP_NOTE} ${HLS_NOTE}`, 'bps'),
-      {
-        expr: `topk(20, ${named(egressOf(q))})`,
-        legend: BY_TASK,
-      },
-    ),
-    timeSeries(text('Connections', `HTTP connections of viewers. ${LARGEST} ${HLS_NOTE}`, 'locale'), {
-      expr: `topk(20, ${named(connections)})`,
-      legend: BY_TASK,
-    }),
+      { title, description, unit, span: 24, noValue: NO_TASK },
+      ...largestLines(TASK, named(expr), BY_TASK),
+    );
+  return [
+    panel('Ingress', `Input in bits per second. ${CATCH_UP_NOTE}`, 'bps', ingressOf(q)),
+    panel('Egress', `HTTP live output in bits per second. ${CATCH_UP_NOTE} ${HLS_NOTE}`, 'bps', egressOf(q)),
+    panel('Connections', `HTTP connections of viewers. ${HLS_NOTE}`, 'locale', connections),
     stateTimeline(
       {
         title: 'Stalled tasks',
-        description: 'Tasks that stalled within the time range, and when: at most twenty at each time.',
+        description: 'Tasks that stalled within the time range, and when: the twenty that stalled longest.',
         unit: 'none',
         span: 24,
         noValue: 'No task stalled in this time range',
       },
       {
         // Without this filter every healthy task would have a row.
-        expr: `topk(20, ${named(q.last(C.taskStalled))} > 0)`,
+        expr: largest(TASK, `${named(q.last(C.taskStalled))} > 0`),
         legend: BY_TASK,
       },
     ).mappings(STALLED_OR_FLOWING),

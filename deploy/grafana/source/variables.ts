@@ -15,6 +15,14 @@ import { formatMatcher, SCOPE, type Filter } from './queries.ts';
 const INSTALLATION_LABELS = { cluster: 'Cluster', namespace: 'Namespace' } as const;
 
 /**
+ * Jobs named as the exporter, which may be down for the whole range, and jobs with its metrics. All is their list: `.+` would
+ * include `up` and `process_…` of every other target of Prometheus.
+ */
+const JOBS = `query_result(${['up{job=~".*xvs.*"}', CATALOGUE.buildInfo.name]
+  .map((selector) => `group by (job) (last_over_time(${selector}[$__range]))`)
+  .join(' or ')})`;
+
+/**
  * Data source, `cluster` and `namespace`, `job`, `instance` and the filters of a dashboard. Each narrows the following
  * ones.
  */
@@ -30,14 +38,11 @@ export function createVariables(filters: readonly Filter[]) {
         .allValue('.*')
         .hide(VariableHide.HideVariable),
     ),
-    // All is the list of jobs with the exporter's metrics. `.+` would include `up` and `process_…` of every other target
-    // of Prometheus.
-    createListVariable('job', 'Job', listValues(CATALOGUE.buildInfo.name, SCOPE.slice(0, 2), 'job')),
-    createListVariable(
-      'instance',
-      'Instance',
-      listValues(CATALOGUE.buildInfo.name, SCOPE.slice(0, 3), 'instance'),
-    ).allValue('.+'),
+    createListVariable('job', 'Job', JOBS).regex('/job="([^"]+)"/'),
+    // Not those of build info, which an exporter that is down for the whole range has not.
+    createListVariable('instance', 'Instance', listValues('up', SCOPE.slice(0, 3), 'instance')).allValue(
+      '.+',
+    ),
     ...filters.map((filter) => filterVariable(filter).allValue('.+')),
   ];
 }

@@ -114,6 +114,7 @@ test('npm run rules writes names and addresses of an installation, and the rules
   const all = written.join('\n');
   for (const expected of [
     'up{job="live-video"',
+    'up{job=~\\"live-video\\"}',
     'runbook_url: https://wiki.forge.test/alerts#XvsApiDown',
     '"url": "https://wiki.forge.test/alerts#${__value.raw}"',
     'dashboard_url: https://grafana.forge.test/d/xvs-overview',

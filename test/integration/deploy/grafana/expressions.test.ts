@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { ALL_SELECTED, findPanel, interpolate } from '../../../support/grafana.ts';
+import { isInstalled } from '../../../support/installed-programs.ts';
+import { runPromtool } from '../../../support/promtool.ts';
+import { TemporaryFolder } from '../../../support/temporary-folder.ts';
+
+/** Values of series, in the notation of promtool. */
+type History = readonly (readonly [series: string, values: string])[];
+
+/** A dashboard, the title of a panel, its type, and the index of its target. */
+type Place = readonly [uid: string, title: string, type: string, target?: number];
+
+interface Case {
+  readonly place: Place;
+  readonly samples: readonly string[];
+  readonly at?: string;
+  readonly range?: string;
+  /** How far a single value may be off, as a share of it. */
+  readonly tolerance?: number;
+}
+
+/** Checks what expressions of panels return for series with a sample every `interval`. */
+async function assertSamples(interval: string, history: History, cases: readonly Case[]): Promise<void> {
+  using folder = new TemporaryFolder();
+  const expressions = cases.map(({ place, samples, at = '1m', range = '30s', tolerance }) => {
+    const [uid, title, type, target = 0] = place;
+    const values = { ...ALL_SELECTED, __range: range, __rate_interval: '1m' };
+    const expr = interpolate(findPanel(uid, title, type).targets[target]?.expr ?? '', values);
+    const wanted = samples.map((sample) => {
+      const [, labels, value] = /^(.*) ([\d.]+)$/.exec(sample) ?? [];
+      return { labels, value: Number(value) };
+    });
+    return tolerance === undefined
+      ? { expr, eval_time: at, exp_samples: wanted }
+      : {
+          expr: `abs((${expr}) / ${wanted[0]?.value} - 1) <= bool ${tolerance}`,
+          eval_time: at,
+          exp_samples: [{ labels: '{}', value: 1 }],
+        };
+  });
+  const input = history.map(([series, values]) => ({ series, values }));
+  const suite = { interval, input_series: input, promql_expr_test: expressions };
+  writeFileSync(folder.at('tests.yml'), JSON.stringify({ evaluation_interval: '15s', tests: [suite] }));
+  assert.match(await runPromtool(['test', 'rules', folder.at('tests.yml')]), /SUCCESS/);
+}
+
+const TARGET = 'job="xvs-exporter", instance="exporter:20928"';
+const SCOPE = `${TARGET}, service_code="TESTING"`;
+const ALERT = 'alertname="XvsIngestStopped", severity="critical", service_code="TESTING"';
+
+test('panels keep clusters and namespaces apart, and count replicas and servers once', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const load = ['xvs_tasks', 'xvs_server_online_users'];
+  await assertSamples(
+    '15s',
+    [
+      [`xvs_listing_users{${SCOPE}, cluster="east"}`, '100x10'],
+      [`xvs_listing_users{${SCOPE}, cluster="west"}`, '20x10'],
+      [`xvs_listing_users{${SCOPE}, cluster="west", namespace="live"}`, '7x10'],
+      [`xvs_listing_users{${SCOPE}}`, '3x10'],
+      // A replica that polls the same listing.
+      [`xvs_listing_users{${SCOPE.replace('exporter:', 'replica:')}, cluster="east"}`, '100x10'],
+      ...load.map((name) => [`${name}{${SCOPE}, vs_id="a", cluster="east"}`, '5x10'] as const),
+      ...load.map((name) => [`${name}{${SCOPE}, vs_id="a", cluster="west"}`, '7x10'] as const),
+      ...load.map((name) => [`${name}{${SCOPE}, vs_id="gone", cluster="west"}`, '0x10'] as const),
+      ...load.map((name) => [`${name}{${SCOPE}, vs_id="__other__", cluster="west"}`, '2x10'] as const),
+    ],
+    [
+      {
+        place: ['xvs-overview', 'Users online', 'timeseries'],
+        samples: [
+          '{cluster="east", service_code="TESTING"} 100',
+          '{cluster="west", namespace="live", service_code="TESTING"} 7',
+          '{cluster="west", service_code="TESTING"} 20',
+          '{service_code="TESTING"} 3',
+        ],
+      },
+      { place: ['xvs-overview', 'Users online', 'stat'], samples: ['{} 130'] },
+      { place: ['xvs-service-code', 'Servers', 'stat'], samples: ['{} 2'] },
+    ],
+  );
+});
+
+test('volumes are right without a sample at the start of the range, and over restarts and pods', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const bytes = (labels: string): string =>
+    `xvs_http_output_bytes_total{job="xvs-exporter", service_code="T", vs_id="s", format="flv", ${labels}}`;
+  const pod = (address: number, name: string): string =>
+    bytes(`instance="10.0.0.${address}:1", pod="${name}"`);
+  const histories: readonly (readonly [History, interval: string, range: string, at: string, number])[] = [
+    // 15 days of retention, and a range of 26 days.
+    [[[bytes('instance="a"'), '_x263 2000000+450x361']], '1h', '26d', '26d', 450 * 360],
+    [[[bytes('instance="a"'), '_x163 1000000+10x80']], '15s', '1h', '61m', 800],
+    [[[bytes('instance="a"'), '_x20 0+10x40']], '15s', '15m', '15m', 400],
+    [[[bytes('instance="a"'), '1000+10x30 _x30']], '15s', '15m', '15m', 300],
+    [
+      [0, 1, 2, 3, 4].map((index) => [
+        pod(index, 'x-0'),
+        `${index === 0 ? '' : `_x${index * 144} `}${1000 + 1440 * index}+10x143 _x800`,
+      ]),
+      '1h',
+      '30d',
+      '719h',
+      7200,
+    ],
+    [
+      [
+        [pod(1, 'x-0'), '1000000+10x60'],
+        [pod(2, 'x-1'), '5+10x60'],
+      ],
+      '15s',
+      '15m',
+      '15m',
+      600,
+    ],
+  ];
+  for (const [history, interval, range, at, truth] of histories)
+    await assertSamples(interval, history, [
+      {
+        place: ['xvs-overview', 'Egress this month', 'stat'],
+        samples: [`{} ${truth}`],
+        range,
+        at,
+        tolerance: 0.02,
+      },
+    ]);
+});
+
+const codes = (count: number, values: (index: number) => string, family = 'xvs_up'): History =>
+  Array.from({ length: count }, (_, index) => [
+    `${family}{${TARGET}, service_code="${String(index).padStart(2, '0')}"}`,
+    values(index),
+  ]);
+const rows = (indices: readonly number[], value: (index: number) => number): readonly string[] =>
+  indices.map((index) => `{service_code="${String(index).padStart(2, '0')}"} ${value(index)}`);
+
+test('a timeline has a row for each of few codes, the failed ones of many, or one that says all are up', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const expect = async (history: History, samples: readonly string[]): Promise<void> => {
+    const place = ['xvs-overview', 'Service codes', 'state-timeline'] as const;
+    await assertSamples('15s', history, [{ place, samples, at: '3m', range: '2m' }]);
+  };
+  await expect(
+    codes(3, () => '1x12'),
+    rows([0, 1, 2], () => 1),
+  );
+  await expect(
+    codes(60, () => '1x12'),
+    ['{n="60", service_code="all 60 up"} 1'],
+  );
+  await expect(
+    codes(60, (index) => (index === 7 ? '1x8 0x1 1x3' : '1x12')),
+    rows([7], () => 0),
+  );
+  // Not scraped any more.
+  await expect(
+    codes(60, () => '1x6 stale'),
+    [],
+  );
+});
+
+test('a plot of many codes has the twenty largest over the range, and the sum of the others', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  // The smallest is the largest at the end.
+  const history = codes(25, (index) => (index === 0 ? '0x11 1000' : `${index}x12`), 'xvs_listing_tasks');
+  const ofTasks = ['xvs-overview', 'Tasks', 'timeseries'] as const;
+  const shown = Array.from({ length: 20 }, (_, index) => index + 5);
+  await assertSamples('15s', history, [
+    { place: ofTasks, samples: rows(shown, (index) => index), at: '165s', range: '150s' },
+    { place: [...ofTasks, 1], samples: ['{} 10'], at: '165s', range: '150s' },
+  ]);
+});
+
+test('rates at the end of the range are of a longer time for codes that are polled rarely', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const rarely = SCOPE.replace('TESTING', 'RARELY');
+  await assertSamples(
+    '1m',
+    [
+      ...[SCOPE, rarely].map((scope) => [`xvs_up{${scope}}`, '1x60'] as const),
+      [`xvs_exporter_poll_interval_seconds{${SCOPE}}`, '15x60'],
+      [`xvs_exporter_poll_interval_seconds{${rarely}}`, '600x60'],
+      [`xvs_input_bytes_total{${SCOPE}, vs_id="a"}`, '0+60x60'],
+      // Ten minutes without a change, as with every rarely polled code.
+      [`xvs_input_bytes_total{${rarely}, vs_id="a"}`, '0+120x49 5880x11'],
+    ],
+    [{ place: ['xvs-overview', 'Ingress', 'stat'], samples: ['{} 21'], at: '59m', tolerance: 0.02 }],
+  );
+});
+
+test('targets of single service codes are no exporters', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  await assertSamples(
+    '15s',
+    [
+      [`up{${TARGET}}`, '1x10'],
+      [`up{${SCOPE}}`, '0x10'],
+    ],
+    [{ place: ['xvs-overview', 'Exporters down', 'stat'], samples: ['{} 0'] }],
+  );
+});
+
+test('a server is gone by the listings of its codes, not by the time', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  await assertSamples(
+    '15s',
+    [
+      // Polls fail for longer than three intervals.
+      [`xvs_exporter_last_success_timestamp_seconds{${SCOPE}}`, '100x40'],
+      [`xvs_exporter_poll_interval_seconds{${SCOPE}}`, '15x40'],
+      [`xvs_server_last_seen_timestamp_seconds{${SCOPE}, vs_id="listed"}`, '99x40'],
+      [`xvs_server_last_seen_timestamp_seconds{${SCOPE}, vs_id="gone"}`, '40x40'],
+    ],
+    [
+      {
+        place: ['xvs-service-code', 'Servers now', 'table'],
+        samples: ['{vs_id="gone"} 0', '{vs_id="listed"} 1'],
+        at: '10m',
+      },
+    ],
+  );
+});
+
+test('the tables of alerts have those that fire, by severity', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const warning = 'alertname="XvsApiSlow", severity="warning", service_code="TESTING"';
+  await assertSamples(
+    '15s',
+    [
+      [`ALERTS{${ALERT}, alertstate="firing"}`, '_ _ 1 1 1'],
+      [`ALERTS{${ALERT}, cluster="east", alertstate="pending"}`, '1x10'],
+      [`ALERTS{${warning}, alertstate="firing"}`, '1x10'],
+      ...[ALERT, `${ALERT}, cluster="east"`].map(
+        (labels) => [`ALERTS_FOR_STATE{${labels}}`, '15x10'] as const,
+      ),
+      [`ALERTS_FOR_STATE{${warning}}`, '0x10'],
+    ],
+    [
+      {
+        place: ['xvs-overview', 'Critical alerts', 'table'],
+        samples: ['{alertname="XvsIngestStopped", service_code="TESTING"} 45'],
+      },
+      {
+        place: ['xvs-overview', 'Warnings', 'table'],
+        samples: ['{alertname="XvsApiSlow", service_code="TESTING"} 60'],
+      },
+    ],
+  );
+});
