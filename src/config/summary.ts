@@ -87,7 +87,7 @@ function maskSecret(secret: string): string {
 }
 
 function formatTable(rows: readonly Row[]): string[] {
-  // Not `Math.max(...)`: there may be more rows than a call can have arguments.
+  // There may be more rows than a call can have arguments.
   const widths = (rows[0] ?? []).map((_, column) =>
     rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0),
   );

@@ -155,6 +155,7 @@ export function formatRejectedEntry({ record, index, reason }: RejectedEntry): s
 function formatTaskNames({ taskNames }: Observation): readonly string[] {
   if (taskNames === undefined)
     return ['not shown: the listing is larger than 16 MiB, or has invalid JSON in skipped fields'];
+  // Bounded: ten keys and the fields.
   const width = Math.max(...taskNames.map(({ source }) => source.length));
   const lines = taskNames.flatMap(({ source, names }) => {
     const shown = names.every((name) => name === undefined) ? ['no names'] : names;
@@ -164,6 +165,7 @@ function formatTaskNames({ taskNames }: Observation): readonly string[] {
 }
 
 function formatExpectedTasks(tasks: readonly ExpectedTask[]): readonly string[] {
+  // Bounded: 1,000 names of a code.
   const width = Math.max(...tasks.map(({ name }) => name.length));
   return tasks.map((task) => {
     const found = [

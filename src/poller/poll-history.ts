@@ -163,6 +163,7 @@ export class PollHistory {
 
   #findLossOf(field: ListingLoss['field']): ListingLoss | undefined {
     const to = this.#latestListing?.[field];
+    // Bounded: the remembered polls.
     const from = Math.max(...this.#getColumn(field).filter((value) => !Number.isNaN(value)));
     if (to === undefined || from < SMALLEST_LOST_TOTAL[field] || to >= from / 2) return undefined;
     const entries = this.entries();

@@ -119,6 +119,7 @@ export class Connections {
 function chooseVictim(connections: readonly Connection[]): Connection | undefined {
   const counts = new Map<string, number>();
   for (const { client } of connections) counts.set(client, (counts.get(client) ?? 0) + 1);
+  // Bounded: the connections.
   const most = Math.max(...counts.values());
   const ofLargest = connections.filter(({ client }) => counts.get(client) === most);
   return ofLargest.find(({ isBusy }) => !isBusy) ?? ofLargest[0];

@@ -152,7 +152,7 @@ const MAX_UNWRITTEN_MS = 60_000;
 
 /** The last write, if a listing came much later. */
 function findUnwritten(store: Store, lastWriteMs: number): number | undefined {
-  const newestMs = Math.max(...store.states.map(({ lastSuccessMs = 0 }) => lastSuccessMs));
+  const newestMs = store.states.reduce((ms, { lastSuccessMs = 0 }) => Math.max(ms, lastSuccessMs), 0);
   return newestMs - lastWriteMs > MAX_UNWRITTEN_MS ? lastWriteMs : undefined;
 }
 

@@ -187,8 +187,9 @@ async function parseEntries(value: unknown, locate: Locate) {
   }
   const parseEntry = ([index, raw]: readonly [number, unknown]): void => {
     const { success, data, error } = serviceCodeEntry.safeParse(raw);
-    if (success) entries.push(data);
-    else problems.push(...toProblems(error, (inner = [], isKey) => locate([index, ...inner], isKey)));
+    if (success) return void entries.push(data);
+    for (const problem of toProblems(error, (inner = [], isKey) => locate([index, ...inner], isKey)))
+      problems.push(problem);
   };
   await mapYielding([...value.entries()], parseEntry, CODES_PER_TURN);
   return { entries, problems };

@@ -41,6 +41,7 @@ export function renderPlotted(
 /** Plots a field from zero, the maximum above the line; hidden from screen readers, which read the number. */
 export function renderPlot(history: readonly PollHistoryEntry[], { field, format }: PlottedField): Markup {
   const known = history.flatMap(({ totals }) => totals?.[field] ?? []);
+  // Bounded: the remembered polls.
   const top = Math.max(0, ...known);
   const range = known.length === 0 ? 'no data' : `max ${format(top)}`;
   return html`<span class="plotted" aria-hidden="true">
