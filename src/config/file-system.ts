@@ -1,12 +1,14 @@
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import PQueue from 'p-queue';
 import { getErrorCode } from '../runtime/errors.ts';
 import { createProblem, formatValue, type Problem } from './config-error.ts';
 
 /** A list of 20,000 service codes with settings of their own has 4 MiB. */
 const MAX_FILE_MIB = 4;
+const MAX_FILE_BYTES = MAX_FILE_MIB * 1024 * 1024;
 /** The code of the error for a FIFO, a device or a socket. */
 const NOT_REGULAR = 'NOT_REGULAR';
 
@@ -39,8 +41,10 @@ async function readRegularFile(path: string): Promise<string> {
   try {
     const stats = await file.stat();
     if (!stats.isFile()) throw createFileError(stats.isDirectory() ? 'EISDIR' : NOT_REGULAR, path);
-    if (stats.size > MAX_FILE_MIB * 1024 * 1024) throw createFileError('EFBIG', path);
-    return await file.readFile('utf8');
+    // A file may say that it is empty and have no end, or grow while it is read.
+    const content = await buffer(file.createReadStream({ end: MAX_FILE_BYTES, autoClose: false }));
+    if (content.length > MAX_FILE_BYTES) throw createFileError('EFBIG', path);
+    return content.toString('utf8');
   } finally {
     await file.close();
   }
