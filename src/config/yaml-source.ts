@@ -1,5 +1,5 @@
-import { isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
-import type { ErrorCode, Pair } from 'yaml';
+import { Composer, Document, isNode, isScalar, isSeq, Lexer, LineCounter, Parser, visit } from 'yaml';
+import type { CST, ErrorCode, Pair } from 'yaml';
 import { createProblem, formatValue, type Problem } from './config-error.ts';
 import type { Locate, ValuePath } from './validation.ts';
 
@@ -12,6 +12,12 @@ export interface YamlSource {
 
 /** Parsing takes about a second for each MiB, in one turn of the event loop, and 200 times the memory. */
 const MAX_YAML_CHARACTERS = 1024 * 1024;
+/** The memory of the parser grows with the tokens, the depth of its calls with the levels. */
+const MAX_TOKENS = 250_000;
+const MAX_LEVELS = 64;
+const JSON_REMEDY = 'list service codes in JSON files, which can have 4 MiB';
+const TOKEN_LIMIT = { expected: `at most ${MAX_TOKENS} YAML tokens`, remedy: JSON_REMEDY };
+const LEVEL_LIMIT = { expected: `at most ${MAX_LEVELS} levels`, remedy: 'check brackets and indentation' };
 
 /** Texts of parser errors. The parser's own messages quote the source, which may contain a secret. */
 const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
@@ -20,13 +26,13 @@ const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   BLOCK_AS_IMPLICIT_KEY:
     'a second ": " in one line, or a line that is indented too far; put the string in quotes, or check the indentation',
   MISSING_CHAR: 'a missing quote, bracket, comma or ":"; check the indentation, too',
-  MULTIPLE_DOCS: 'a second document',
   TAB_AS_INDENT: 'a tab used for indentation; check the indentation: only spaces indent',
   TAG_RESOLVE_FAILED: 'an unknown tag; put a string that starts with "!" in quotes',
 };
 const UNKNOWN_ALIAS = 'an alias without an anchor; put a string that starts with "*" in quotes';
 const NON_STRING_KEY =
   'a key that is not a string; put a key that starts with "?", "[", "{" or "*" in quotes';
+const TOO_MANY_ALIASES = 'more than 100 aliases of one anchor, where aliases of aliases are multiplied';
 const OTHER_ERROR =
   'unexpected content; put strings with special characters in quotes, and check the indentation';
 
@@ -39,36 +45,35 @@ export function parseYaml(
   file: string,
   schema: 'core' | 'failsafe' = 'core',
 ): YamlSource | Problem {
-  if (text.length > MAX_YAML_CHARACTERS) {
-    const remedy = 'list service codes in JSON files, which can have 4 MiB';
-    const found = `${(text.length / MAX_YAML_CHARACTERS).toFixed(1)} MiB`;
-    return createProblem(file, 'at most 1 MiB of YAML', found, remedy);
-  }
+  if (text.length > MAX_YAML_CHARACTERS)
+    return createProblem(file, 'at most 1 MiB of YAML', 'more', JSON_REMEDY);
   // The bytes of its byte order mark and every second byte of its ASCII characters are not UTF-8.
   if (/^\uFFFD\uFFFD|\0/.test(text)) return createProblem(file, 'UTF-8', 'UTF-16', 'save the file as UTF-8');
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter,
-    prettyErrors: false,
-    logLevel: 'error',
-    schema,
-    // The parser compares each key with each other one.
-    uniqueKeys: false,
-  });
   const locateOffset = (offset: number): string => {
     const { line, col } = lineCounter.linePos(offset);
     return `${file}:${line}:${col}`;
   };
   const reject = (offset: number, found: string): Problem =>
     createProblem(locateOffset(offset), 'valid YAML', found);
+  const composed = withoutStackTraces(() => composeDocuments(text, schema, lineCounter));
+  if ('expected' in composed)
+    return createProblem(locateOffset(composed.offset), composed.expected, 'more', composed.remedy);
+  const [document = new Document(undefined), second] = composed;
   const faults = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }) => ({
     offset,
     found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,
   }));
   const reportFault = (node: unknown, found: string) => faults.push({ offset: getOffset(node), found });
+  if (second !== undefined) faults.push({ offset: second.range[0], found: 'a second document' });
+  // To resolve an alias, the library visits the whole document.
+  const anchors = new Set<string | undefined>();
   const pairsByKey = new Map<unknown, ReadonlyMap<string, Pair>>();
   visit(document, {
+    Scalar: (_, scalar) => void anchors.add(scalar.anchor),
+    Seq: (_, list) => void anchors.add(list.anchor),
     Map(_, map) {
+      anchors.add(map.anchor);
       const pairs = new Map<string, Pair>();
       for (const pair of map.items) {
         // A location that names such a key would show its whole content.
@@ -80,7 +85,7 @@ export function parseYaml(
       pairsByKey.set(map, pairs);
     },
     Alias(_, alias) {
-      if (alias.resolve(document) === undefined) reportFault(alias, UNKNOWN_ALIAS);
+      if (!anchors.has(alias.source)) reportFault(alias, UNKNOWN_ALIAS);
     },
   });
   const [fault] = faults.toSorted((one, other) => one.offset - other.offset);
@@ -92,9 +97,48 @@ export function parseYaml(
         formatLocation(locateOffset(findOffset(document.contents, path, isKey, pairsByKey)), path),
     };
   } catch (error) {
-    // The parser limits the expansion of nested aliases; aliases without an anchor were reported before.
-    if (error instanceof ReferenceError) return reject(0, 'too many nested aliases');
+    // The parser limits the expansion of aliases; aliases without an anchor were reported before.
+    if (error instanceof ReferenceError) return reject(0, TOO_MANY_ALIASES);
     throw error;
+  }
+}
+
+/** Does what `parseDocument` of the library does, up to the first limit or the second document. */
+function composeDocuments(
+  text: string,
+  schema: 'core' | 'failsafe',
+  lineCounter: LineCounter,
+): readonly Document.Parsed[] | (typeof TOKEN_LIMIT & { readonly offset: number }) {
+  const parser = new Parser(lineCounter.addNewLine);
+  // With `uniqueKeys`, the composer compares each key with each other one.
+  const composer = new Composer({ logLevel: 'error', schema, uniqueKeys: false });
+  const documents: Document.Parsed[] = [];
+  const compose = (tokens: Iterable<CST.Token>): void => {
+    for (const token of tokens) for (const document of composer.next(token)) documents.push(document);
+  };
+  let tokenCount = 0;
+  lineCounter.addNewLine(0);
+  for (const token of new Lexer().lex(text)) {
+    tokenCount += 1;
+    const { offset } = parser;
+    if (tokenCount > MAX_TOKENS) return { ...TOKEN_LIMIT, offset };
+    compose(parser.next(token));
+    if (parser.stack.length > MAX_LEVELS) return { ...LEVEL_LIMIT, offset };
+    if (documents.length > 1) return documents;
+  }
+  compose(parser.end());
+  for (const document of composer.end(true, text.length)) documents.push(document);
+  return documents;
+}
+
+/** Runs a function whose errors, of which there may be thousands, need no stack. */
+function withoutStackTraces<T>(run: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return run();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

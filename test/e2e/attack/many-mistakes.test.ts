@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { startProgram } from '../../support/program.ts';
+import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
 
@@ -39,11 +39,11 @@ for (const [name, count, file, text, env] of [
   ],
   [
     'unknown keys of a service code',
-    20_000,
-    'codes.yml',
-    `- service_code: A\n${createNames(20_000)
-      .map((key) => `  ${key}: 1\n`)
-      .join('')}`,
+    200_000,
+    'codes.json',
+    JSON.stringify([
+      { service_code: 'A', ...Object.fromEntries(createNames(200_000).map((key) => [key, 1])) },
+    ]),
     { XVS_SERVICE_CODE_FILES: '…' },
   ],
   [
@@ -73,6 +73,52 @@ test('a file of 300,000 service codes is valid', { timeout: 300_000 }, async () 
   assert.equal(exitCode, 0);
   assert.match(stdout, /^The configuration is valid: 300000 service codes\.\n/);
 });
+
+const CODES = createNames(2500).map(
+  (name) => `- service_code: ${name}
+  secret_file: /run/secrets/${name}
+  base_url: https://${name}.example.com
+  timeout: 5s
+  interval: 10s
+  stall_after: 30s
+  task_name: opaque
+  expect: { tasks: 1 }
+  labels: { tenant: acme }
+`,
+);
+
+// Without limits, each takes a heap of 256 MiB, the end of the stack or more than 20 s of CPU time.
+for (const [name, text, found] of [
+  ['levels', '['.repeat(500_000), 'expected at most 64 levels, found more'],
+  ['pairs in pairs', `[${": 'a**- ".repeat(2000)}`, 'expected at most 64 levels, found more'],
+  [
+    'tags',
+    `[${'!a b,'.repeat(200_000)}`,
+    'expected at most 250000 YAML tokens, found more; list service codes in JSON',
+  ],
+  [
+    'tabs',
+    'a:\n\t'.repeat(250_000),
+    'expected at most 250000 YAML tokens, found more; list service codes in JSON',
+  ],
+  ['escapes', `a: "${'\\q'.repeat(349_000)}"`, 'expected valid YAML, found unexpected content'],
+  [
+    'aliases',
+    `a: &a x\nb: [${'*a,'.repeat(80_000)}]`,
+    'expected valid YAML, found more than 100 aliases of one anchor',
+  ],
+  ['service codes, as many as fit', CODES.join(''), 'expected a readable file'],
+] as const) {
+  test(`YAML of many ${name} takes 256 MiB of heap and 10 s of CPU time at most`, async () => {
+    using folder = new TemporaryFolder();
+    writeFileSync(folder.at('codes.yml'), text);
+    const command = `ulimit -t 10; exec "${process.execPath}" --max-old-space-size=256 "${PROGRAM_PATH}" --config.check`;
+    const env = { ...BASE, XVS_SERVICE_CODE_FILES: folder.at('codes.yml') };
+    await using program = new Program('/bin/sh', ['-c', command], env);
+    assert.equal(await program.exitCode, 2, program.stderr.slice(0, 1000));
+    assert.ok(program.stderr.includes(`: ${found}`), program.stderr.slice(0, 1000));
+  });
+}
 
 test('a reload of 2 MB of YAML is rejected, and the exporter continues', { timeout: 300_000 }, async () => {
   using folder = new TemporaryFolder();
