@@ -73,6 +73,7 @@ export function createExporter(
   const state = stateStore?.statistics;
   const exporterMetrics = new ExporterMetrics({
     clock,
+    logger,
     shard,
     labels,
     accountBudget,

@@ -3,6 +3,7 @@ import { ExporterMetrics } from '../../src/metrics/exposition/exporter-metrics.t
 import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
 import type { FamilySpec } from '../../src/metrics/catalogue/family.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { createRecordingLogger } from './recording-logger.ts';
 import { parseSelectors } from './promql.ts';
 
 /** Labels that Prometheus, its operator or a federation adds to all series. */
@@ -19,7 +20,13 @@ export type KnownSeries = ReadonlyMap<string, ReadonlySet<string>>;
  * to a scrape. Call it once per process, because it starts collecting the process metrics.
  */
 export async function listKnownSeries(): Promise<KnownSeries> {
-  using self = new ExporterMetrics({ clock: systemClock, version: '', revision: '', nodeVersion: '' });
+  using self = new ExporterMetrics({
+    clock: systemClock,
+    logger: createRecordingLogger().logger,
+    version: '',
+    revision: '',
+    nodeVersion: '',
+  });
   const collected = (await self.collect()).map(({ spec }) => spec);
   const specs: readonly FamilySpec[] = [...Object.values(CATALOGUE), ...collected];
   return new Map([

@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { MEMORY_LIMIT_BYTES } from '../../runtime/limits.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import { SINGLE_SHARD, type Shard } from '../../sharding/shard.ts';
 import type { StateStatistics } from '../../state/state-store.ts';
 import type { AccountBudget } from '../../tally/account-budget.ts';
@@ -36,6 +37,7 @@ interface CodeFileStatus {
 
 export interface ExporterMetricsOptions {
   readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn'>;
   readonly version: string;
   readonly revision: string;
   readonly nodeVersion: string;
@@ -56,7 +58,7 @@ export class ExporterMetrics implements Disposable {
   readonly #options: ExporterMetricsOptions;
   readonly #clock: Clock;
   readonly #labels: CodeLabels;
-  readonly #defaultMetrics = new DefaultMetrics();
+  readonly #defaultMetrics: DefaultMetrics;
   readonly web = createWebMetrics();
   readonly #codeMetrics = new Map<string, CodeMetrics>();
   readonly #pollDurations = new Histogram(CATALOGUE.pollDuration.buckets);
@@ -67,7 +69,8 @@ export class ExporterMetrics implements Disposable {
 
   /** The configuration has just been loaded. */
   constructor(options: ExporterMetricsOptions) {
-    const { clock, labels = new CodeLabels() } = options;
+    const { clock, logger, labels = new CodeLabels() } = options;
+    this.#defaultMetrics = new DefaultMetrics(logger);
     this.#options = options;
     this.#clock = clock;
     this.#labels = labels;

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Logger } from '../../runtime/logger.ts';
 import type { Family, FamilySpec, FamilyType, HistogramSample } from '../catalogue/family.ts';
 
 export interface RegistryMetric {
@@ -29,19 +30,27 @@ const EVENT_LOOP_LAG = /^nodejs_eventloop_lag_(?:min|max|mean|p\d+)_seconds$/;
  * observers of garbage collection and of the event loop, which do not keep the process alive.
  */
 export class DefaultMetrics implements Disposable {
-  /** Has prom-client's default content type: with that of OpenMetrics, prom-client renames counters. */
-  readonly #registry = new Registry();
+  readonly #logger: Pick<Logger, 'warn'>;
+  readonly #registry: Registry;
+  readonly #loggedNames = new Set<string>();
 
-  constructor() {
-    collectDefaultMetrics({
-      register: this.#registry,
-      eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS,
-    });
+  /** The default content type of the registry must stay: with that of OpenMetrics, prom-client renames counters. */
+  constructor(logger: Pick<Logger, 'warn'>, registry = new Registry()) {
+    this.#logger = logger;
+    this.#registry = registry;
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
   }
 
   async collectFamilies(): Promise<readonly Family[]> {
-    const metrics = await this.#registry.getMetricsAsJSON();
+    const metrics: readonly RegistryMetric[] = await this.#registry.getMetricsAsJSON();
+    for (const { name, type } of metrics) if (!isFamilyType(type)) this.#logOnce(name, type);
     return metrics.flatMap((metric) => toDefaultFamily(metric) ?? []);
+  }
+
+  #logOnce(name: string, type: unknown): void {
+    if (this.#loggedNames.has(name)) return;
+    this.#loggedNames.add(name);
+    this.#logger.warn({ metric: name, type }, 'Left out a default metric of an unknown type');
   }
 
   [Symbol.dispose](): void {
@@ -49,9 +58,13 @@ export class DefaultMetrics implements Disposable {
   }
 }
 
-/** `undefined` if the name ends in `_total` although the metric is no counter: promtool rejects that. */
+/**
+ * `undefined` if the type is unknown, or if the name ends in `_total` although the metric is no counter:
+ * promtool rejects that.
+ */
 export function toDefaultFamily({ name, help, values, ...metric }: RegistryMetric): Family | undefined {
-  const type = name.endsWith('_info') ? 'info' : parseFamilyType(metric.type);
+  if (!isFamilyType(metric.type)) return undefined;
+  const type = name.endsWith('_info') ? 'info' : metric.type;
   if (type !== 'counter' && name.endsWith('_total')) return undefined;
   const labels = new Set(values.flatMap((value) => Object.keys(value.labels)));
   labels.delete('le');
@@ -61,9 +74,8 @@ export function toDefaultFamily({ name, help, values, ...metric }: RegistryMetri
   return toFamily(type === 'histogram' ? { ...spec, buckets } : spec, values);
 }
 
-function parseFamilyType(type: unknown): FamilyType {
-  if (type === 'gauge' || type === 'counter' || type === 'histogram') return type;
-  throw new TypeError(`Expected a gauge, a counter or a histogram in the registry, found ${String(type)}`);
+function isFamilyType(type: unknown): type is Exclude<FamilyType, 'info'> {
+  return type === 'gauge' || type === 'counter' || type === 'histogram';
 }
 
 function toFamily(spec: FamilySpec, values: readonly RegistryValue[]): Family {

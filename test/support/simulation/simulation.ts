@@ -48,6 +48,7 @@ const REPORTED_STEPS = 40;
 const logger = createLogger({ level: 'error', format: 'json', destination: { write: () => undefined } });
 const metrics = new ExporterMetrics({
   clock: new ManualClock(START_MS),
+  logger,
   version: '0',
   revision: '0',
   nodeVersion: '0',

@@ -2,20 +2,23 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { Registry, Summary } from 'prom-client';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import type { CodeMetrics } from '../../../src/metrics/exposition/code-metrics.ts';
 import type { Family, FamilySelection } from '../../../src/metrics/catalogue/family.ts';
 import { render } from '../../support/render.ts';
-import { toDefaultFamily } from '../../../src/metrics/exposition/prom-client-adapter.ts';
+import { DefaultMetrics, toDefaultFamily } from '../../../src/metrics/exposition/prom-client-adapter.ts';
 import {
   ExporterMetrics,
   type ExporterMetricsOptions,
 } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { StateStatistics } from '../../../src/state/state-store.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
+import { createRecordingLogger } from '../../support/recording-logger.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { assertPromtoolAccepts } from '../../support/installed-programs.ts';
 
+const { logger } = createRecordingLogger();
 const BUILD = { version: '1.2.3', revision: 'abcdef0', nodeVersion: 'v20.19.0' };
 
 function start(t: TestContext, options: Partial<ExporterMetricsOptions> = {}) {
@@ -25,7 +28,7 @@ function start(t: TestContext, options: Partial<ExporterMetricsOptions> = {}) {
     monotonic: () => time.monotonicMs,
     sleep: () => Promise.resolve(),
   };
-  const metrics = new ExporterMetrics({ clock, ...BUILD, ...options });
+  const metrics = new ExporterMetrics({ clock, logger, ...BUILD, ...options });
   t.after(() => metrics[Symbol.dispose]());
   const read = async (serviceCode?: string) => {
     const families = await metrics.collect(serviceCode === undefined ? undefined : { serviceCode });
@@ -274,10 +277,27 @@ test('the default histogram of garbage collections is converted with its buckets
   });
 });
 
-test('a summary in the registry is rejected', () => {
-  assert.throws(() => toDefaultFamily({ name: 's', help: 'S.', type: 'summary', values: [] }), {
-    message: 'Expected a gauge, a counter or a histogram in the registry, found summary',
-  });
+test('a default metric of an unknown type is left out and logged once', async () => {
+  const registry = new Registry();
+  const summary = new Summary({ name: 'durations_seconds', help: 'S.', registers: [registry] });
+  summary.observe(1);
+  const recorded = createRecordingLogger();
+  using metrics = new DefaultMetrics(recorded.logger, registry);
+  for (const families of [await metrics.collectFamilies(), await metrics.collectFamilies()]) {
+    const names = families.map(({ spec }) => spec.name);
+    assert.deepEqual(
+      [names.includes('durations_seconds'), names.includes('nodejs_version_info')],
+      [false, true],
+    );
+  }
+  assert.deepEqual(recorded.lines, [
+    {
+      level: 'warn',
+      metric: 'durations_seconds',
+      type: 'summary',
+      msg: 'Left out a default metric of an unknown type',
+    },
+  ]);
 });
 
 test('the default metrics do not keep a process alive', () => {
@@ -285,7 +305,8 @@ test('the default metrics do not keep a process alive', () => {
     new URL('../../../src/metrics/exposition/exporter-metrics.js', import.meta.url).href,
   );
   const script = `import { ExporterMetrics } from ${module};
-    const metrics = new ExporterMetrics({ clock: { now: () => 0, monotonic: () => 0 }, version: '', revision: '', nodeVersion: '' });
+    const clock = { now: () => 0, monotonic: () => 0 };
+    const metrics = new ExporterMetrics({ clock, logger: console, version: '', revision: '', nodeVersion: '' });
     await metrics.collect();
     process.stdout.write('ended');`;
   const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {

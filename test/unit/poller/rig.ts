@@ -21,6 +21,7 @@ export const RESET = new UpstreamError('reset', 'The connection to the service b
 /** One for all tests of a file: see `ExporterMetrics`. */
 const exporterMetrics = new ExporterMetrics({
   clock: new ManualClock(START_MS),
+  logger: createRecordingLogger().logger,
   version: '0',
   revision: '0',
   nodeVersion: '0',

@@ -4,6 +4,7 @@ import { SERVICE_CODE_KEYS } from '../../../../src/config/service-codes/schema.t
 import { ExporterMetrics } from '../../../../src/metrics/exposition/exporter-metrics.ts';
 import { loadConfiguration, catchConfigErrorMessage, SECRET } from '../../../support/configuration.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { createRecordingLogger } from '../../../support/recording-logger.ts';
 
 const withLabels = (labels: string): string =>
   `upstream: { base_url: "https://h" }\nsecret: ${SECRET}\nservice_codes:\n  - service_code: A\n    labels: ${labels}`;
@@ -61,6 +62,7 @@ for (const [labels, expected] of INVALID_LABELS) {
 test('label names of families, default metrics and Prometheus are reserved', async () => {
   using self = new ExporterMetrics({
     clock: new ManualClock(0),
+    logger: createRecordingLogger().logger,
     version: '1',
     revision: 'r',
     nodeVersion: 'v',
