@@ -10,7 +10,7 @@ import {
 } from './http-messages.ts';
 import { handleScrape, OWN_METRICS_PATH, respondExposition } from './scrape.ts';
 import { handleServiceDiscovery } from './service-discovery.ts';
-import { buildContentSecurityPolicy } from './status-page/document.ts';
+import { buildContentSecurityPolicy, renderNotFoundPage } from './status-page/document.ts';
 import { renderListPage } from './status-page/list-page.ts';
 import { renderServiceCodePage } from './status-page/service-code-page.ts';
 
@@ -68,15 +68,17 @@ function findRoute(path: string, query: URLSearchParams, facade: ExporterFacade)
       return (request) => {
         const page = renderServiceCodePage(facade, query);
         if (page !== undefined) return respondPage(page, request);
-        return respondText(404, facade.explainUnknown(query.get('service_code') ?? '') ?? 'Not found.');
+        const reason = facade.explainUnknown(query.get('service_code') ?? '') ?? 'Not found.';
+        if (request.headers.accept?.includes('text/html') !== true) return respondText(404, reason);
+        return respondPage(renderNotFoundPage(facade.getProcess(), reason), request, 404);
       };
     default:
       return undefined;
   }
 }
 
-function respondPage(page: string, { headers }: WebRequest): Promise<WebResponse> {
-  return respondCompressed(page, 'text/html; charset=utf-8', headers, PAGE_HEADERS);
+async function respondPage(page: string, { headers }: WebRequest, status = 200): Promise<WebResponse> {
+  return { ...(await respondCompressed(page, 'text/html; charset=utf-8', headers, PAGE_HEADERS)), status };
 }
 
 /** The only route that changes state, so it does not accept GET, which links and crawlers send. */

@@ -23,16 +23,31 @@ const VOLATILE_METRICS_MAX_AGE_MS = 1000;
 /** Collecting the default metrics reads `/proc` and computes percentiles: as long as a small scrape. */
 const DEFAULT_METRICS_MAX_AGE_MS = 10_000;
 
+/** How long pages tell that a file has lost service codes. */
+const CODE_LOSS_SHOWN_MS = 60 * 60 * 1000;
+
 /** When the configuration was loaded, in milliseconds since the Unix epoch. */
 export interface ConfigLoads {
   readonly lastSuccessMs: number;
   /** The last failure since then. */
   readonly lastFailureMs: number | undefined;
+  /** Those of the last hour. */
+  readonly codeLosses: readonly CodeLoss[];
+}
+
+/** A file of service codes that has lost some. */
+interface CodeLoss {
+  readonly file: string;
+  readonly codes: number;
+  /** Until then, it had more. */
+  readonly untilMs: number;
+  readonly before: number;
 }
 
 interface CodeFileStatus {
   readonly name: string;
   readonly problems: readonly unknown[];
+  readonly codes: readonly unknown[];
 }
 
 export interface ExporterMetricsOptions {
@@ -64,8 +79,9 @@ export class ExporterMetrics implements Disposable {
   readonly #pollDurations = new Histogram(CATALOGUE.pollDuration.buckets);
   readonly #collectVolatile: () => readonly Family[];
   readonly #collectDefaults: () => Promise<readonly Family[]>;
-  #configLoads: ConfigLoads;
+  #configLoads: Omit<ConfigLoads, 'codeLosses'>;
   #codeFiles: readonly CodeFileStatus[] = [];
+  #codeLosses: readonly CodeLoss[] = [];
 
   /** The configuration has just been loaded. */
   constructor(options: ExporterMetricsOptions) {
@@ -99,15 +115,30 @@ export class ExporterMetrics implements Disposable {
 
   /** Records the result of a load of the configuration; `codeFiles` only if they were applied. */
   recordConfigLoad(isSuccessful: boolean, codeFiles: readonly CodeFileStatus[] = this.#codeFiles): void {
-    this.#codeFiles = codeFiles;
     const nowMs = this.#clock.now();
+    this.#updateCodeLosses(codeFiles, nowMs);
+    this.#codeFiles = codeFiles;
     this.#configLoads = isSuccessful
       ? { lastSuccessMs: nowMs, lastFailureMs: undefined }
       : { ...this.#configLoads, lastFailureMs: nowMs };
   }
 
+  #updateCodeLosses(codeFiles: readonly CodeFileStatus[], untilMs: number): void {
+    const counts = new Map(codeFiles.map(({ name, codes }) => [name, codes.length]));
+    const countCodes = (file: string): number => counts.get(file) ?? 0;
+    const unchanged = this.configLoads.codeLosses.filter(({ file, codes }) => countCodes(file) === codes);
+    const lost = this.#codeFiles.map(({ name: file, codes: { length: before } }) => {
+      return { file, codes: countCodes(file), before, untilMs };
+    });
+    this.#codeLosses = [...unchanged, ...lost.filter(({ codes, before }) => codes < before)];
+  }
+
   get configLoads(): ConfigLoads {
-    return this.#configLoads;
+    const sinceMs = this.#clock.now() - CODE_LOSS_SHOWN_MS;
+    return {
+      ...this.#configLoads,
+      codeLosses: this.#codeLosses.filter(({ untilMs }) => untilMs > sinceMs),
+    };
   }
 
   /** Collects the selected families, of service codes, then of the process, in the order of the catalogue. */

@@ -1,10 +1,9 @@
 import { formatRejectedEntry } from '../../diagnostics/report.ts';
-import { NO_TRAFFIC_REMEDY, STALE_LISTING_REMEDY } from '../../diagnostics/remedies.ts';
 import type { ExpectedTask } from '../../tally/expectations.ts';
-import type { ProcessStatus, ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
-import { renderLinks } from './document.ts';
-import { formatCount, formatMoment, formatSince, renderAge } from './human-units.ts';
+import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
+import { formatCount, formatMoment, formatQuantity, formatSince, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
+import type { Problem } from './problems.ts';
 
 /** By severity. Symbols differ in shape, so that the colour is never the only difference. */
 const CONDITIONS: Readonly<Record<ServiceCodeCondition, readonly [symbol: string, text: string]>> = {
@@ -16,10 +15,8 @@ const CONDITIONS: Readonly<Record<ServiceCodeCondition, readonly [symbol: string
   up: ['●', 'up'],
 };
 
-const LOSS_REMEDY =
-  'Ask whether an event ended. If not, check the sources, and whether the service lists everything.';
-const WAITING_REMEDY =
-  'Wait three listings. If it lasts, compare ledger.max_stream_rate with what streams carry.';
+/** `XvsIngestStopped` fires if more than half of so many live tasks, or more, receive nothing. */
+const MIN_STOPPED_TASKS = 4;
 
 export function formatCondition(condition: ServiceCodeCondition): string {
   return CONDITIONS[condition][1];
@@ -27,33 +24,38 @@ export function formatCondition(condition: ServiceCodeCondition): string {
 
 /** The condition as a symbol and a word, since when it is down, and marks of problems. */
 export function renderCondition(status: ServiceCodeStatus, nowMs: number): Markup {
-  const { condition, failure, totals } = status;
-  const { rejected } = totals ?? {};
-  const first = rejected?.first === undefined ? '' : `, first ${formatRejectedEntry(rejected.first)}`;
-  const marks = [
-    formatMark(countMissing(status), 'missing'),
-    formatLoss(status, nowMs),
-    formatMark(totals?.stalledTasks, 'stalled'),
-    formatMark(totals?.tasksWithoutInput, 'without input'),
-    ...SHORTFALLS.map((shortfall) => formatShortfalls(status, shortfall, nowMs)),
-    formatMark(totals?.byteCountsWaiting, 'byte counts wait'),
-    formatMark(rejected?.count, `rejected${first}`),
-    formatMark(totals?.tasksWithoutAccount, 'tasks without accounts'),
-  ];
+  const { condition, failure } = status;
   const [symbol, text] = CONDITIONS[condition];
   const since = failure === undefined ? '' : html` <span>${formatSince(failure.sinceMs, nowMs)}</span>`;
   return html`<span class="state ${condition}"
       ><span class="mark" aria-hidden="true">${symbol}</span> ${text}</span
-    >${since} ${marks.map(renderMark)}`;
+    >${since} ${listMarks(status, nowMs).map(renderMark)}`;
+}
+
+/** What is wrong with the last listing: `2 missing`, `main slow since 18:02`. */
+export function listMarks(status: ServiceCodeStatus, nowMs: number): readonly string[] {
+  const { rejected, stalledTasks, tasksWithoutInput, byteCountsWaiting, tasksWithoutAccount } =
+    status.totals ?? {};
+  const first = rejected?.first === undefined ? '' : `, first ${formatRejectedEntry(rejected.first)}`;
+  const marks = [
+    formatMark(countMissing(status), 'missing'),
+    formatLoss(status, nowMs),
+    formatMark(stalledTasks, 'stalled'),
+    formatMark(tasksWithoutInput, 'without input'),
+    ...SHORTFALLS.map((shortfall) => formatShort(status, shortfall, nowMs)),
+    formatMark(byteCountsWaiting, 'byte counts wait'),
+    formatMark(rejected?.count, `rejected${first}`),
+    formatMark(tasksWithoutAccount, 'tasks without accounts'),
+  ];
+  return marks.filter((mark) => mark !== undefined);
 }
 
 function formatMark(count = 0, text: string): string | undefined {
   return count === 0 ? undefined : `${formatCount(count)} ${text}`;
 }
 
-/** A warning with a symbol; nothing without a text. */
-export function renderMark(text: string | undefined): Markup | undefined {
-  if (text === undefined) return undefined;
+/** A warning with a symbol. */
+export function renderMark(text: string): Markup {
   return html`<span class="warning"><span class="mark" aria-hidden="true">▲</span> ${text}</span> `;
 }
 
@@ -79,31 +81,34 @@ function findMissing(status: ServiceCodeStatus): readonly ExpectedTask[] {
 
 /** Counts missing names or, if more, missing live tasks with input, as `XvsTasksBelowExpected` does. */
 function countMissing(status: ServiceCodeStatus): number {
-  const { totals, expectedTaskCount } = status;
-  if (!hasCurrentListing(status) || totals === undefined) return 0;
-  const { tasks, tasksWithProgress, stalledTasks, tasksWithoutInput } = totals;
-  const receivingInput = tasks - tasksWithProgress - stalledTasks - tasksWithoutInput;
-  return Math.max(0, expectedTaskCount - receivingInput, findMissing(status).length);
+  if (!hasCurrentListing(status) || status.totals === undefined) return 0;
+  const { live, silent } = countSilent(status);
+  return Math.max(0, status.expectedTaskCount - (live - silent), findMissing(status).length);
 }
 
 /** How a stream that runs can fall short of what is expected of it. */
-const SHORTFALLS = [
-  {
-    noun: 'slow',
-    alert: 'XvsExpectedTaskSlow',
-    remedy: 'Check the bit rate of its encoder and the network.',
-    describe: ({ slowSinceMs }: ExpectedTask, nowMs: number) =>
-      slowSinceMs === undefined ? undefined : `slow since ${formatMoment(slowSinceMs, nowMs)}`,
-  },
-  {
-    noun: 'with fewer outputs',
-    alert: 'XvsRenditionMissing',
-    remedy: 'Check the transcoding of the stream.',
-    describe: ({ outputs = 0, fewerOutputs }: ExpectedTask, nowMs: number) =>
-      fewerOutputs &&
-      `${outputs} of ${fewerOutputs.than} outputs since ${formatMoment(fewerOutputs.sinceMs, nowMs)}`,
-  },
-];
+interface Shortfall {
+  readonly noun: string;
+  readonly alert: Problem['alert'];
+  readonly describe: (task: ExpectedTask, nowMs: number) => string | undefined;
+}
+
+const SLOW: Shortfall = {
+  noun: 'slow',
+  alert: 'XvsExpectedTaskSlow',
+  describe: ({ slowSinceMs }, nowMs) =>
+    slowSinceMs === undefined ? undefined : `slow since ${formatMoment(slowSinceMs, nowMs)}`,
+};
+
+const FEWER_OUTPUTS: Shortfall = {
+  noun: 'with fewer outputs',
+  alert: 'XvsRenditionMissing',
+  describe: ({ outputs = 0, fewerOutputs }, nowMs) =>
+    fewerOutputs &&
+    `${outputs} of ${fewerOutputs.than} outputs since ${formatMoment(fewerOutputs.sinceMs, nowMs)}`,
+};
+
+const SHORTFALLS = [SLOW, FEWER_OUTPUTS];
 
 /** What an expected stream lacks in a current listing, as marks: `slow since 18:02`. */
 export function listShortfalls(
@@ -116,134 +121,118 @@ export function listShortfalls(
   return shortfalls.flatMap(({ describe }) => describe(task, nowMs) ?? []);
 }
 
-/** `main slow since 18:02`, or `3 slow`. */
-function formatShortfalls(
-  status: ServiceCodeStatus,
-  shortfall: (typeof SHORTFALLS)[number],
-  nowMs: number,
-): string | undefined {
-  const texts = status.expectedTasks.flatMap((task) =>
+/** The expected streams that lack something: `main slow since 18:02`. */
+function listShort(status: ServiceCodeStatus, shortfall: Shortfall, nowMs: number): readonly string[] {
+  return status.expectedTasks.flatMap((task) =>
     listShortfalls(status, task, nowMs, [shortfall]).map((text) => `${task.name} ${text}`),
   );
-  return texts.length > 1 ? `${formatCount(texts.length)} ${shortfall.noun}` : texts[0];
 }
 
-export function hasMissing(status: ServiceCodeStatus): boolean {
-  return countMissing(status) > 0;
+/** `main slow since 18:02`, or `3 slow`. */
+function formatShort(status: ServiceCodeStatus, shortfall: Shortfall, nowMs: number): string | undefined {
+  const texts = listShort(status, shortfall, nowMs);
+  return texts.length > 1 ? formatMark(texts.length, shortfall.noun) : texts[0];
 }
 
-/** Counts by condition, without the zeros: `2 down, 1 stale, 997 up; 3 tasks stalled`. */
-export function formatSummary(rows: readonly ServiceCodeStatus[]): string {
+/** Counts by condition, without the zeros, and what is wrong: `2 down, 997 up; 3 tasks stalled`. */
+export function formatSummary(rows: readonly ServiceCodeStatus[], nowMs: number): string {
   if (rows.length === 0) return 'no service codes';
   const conditions = Object.entries(CONDITIONS).flatMap(([condition, [, text]]) => {
     const count = rows.filter((row) => row.condition === condition).length;
     return count === 0 ? [] : [`${count} ${text}`];
   });
+  return conditions.join(', ') + formatProblemCounts(rows, nowMs);
+}
+
+export function formatProblemCounts(rows: readonly ServiceCodeStatus[], nowMs: number): string {
   const formatSum = (noun: string, text: string, countOf: (row: ServiceCodeStatus) => number) => {
     const sum = rows.reduce((total, row) => total + countOf(row), 0);
     return sum === 0 ? '' : `; ${formatQuantity(sum, noun)} ${text}`;
   };
   return [
-    conditions.join(', '),
     formatSum('expected stream', 'missing', countMissing),
+    formatSum('expected stream', 'slow', (row) => listShort(row, SLOW, nowMs).length),
     formatSum('task', 'stalled', ({ totals }) => totals?.stalledTasks ?? 0),
     formatSum('task', 'without input', ({ totals }) => totals?.tasksWithoutInput ?? 0),
   ].join('');
 }
 
-function formatQuantity(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-interface Problem {
-  /** The lowest is the most severe. */
-  readonly rank: number;
-  readonly text: string;
-  readonly remedies?: readonly string[];
-  readonly alert?: string;
-}
-
 /** The most severe first. */
-export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generator<Problem, void, undefined> {
-  const { condition, failure, totals, expectedTaskCount } = status;
+export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generator<Problem, void> {
+  const { condition, failure, expectedTaskCount } = status;
   const names = findMissing(status).map((task) => {
     const since = task.sinceMs === undefined ? 'since the start' : formatSince(task.sinceMs, nowMs);
     return `${task.name} has been ${formatTaskCondition(task)} ${since}`;
   });
   const missing = countMissing(status);
-  const start = ['Start the stream, or check its encoder and the network.'];
   if (names.length > 0) {
-    const text = `Expected: ${names.join(', ')}.`;
-    yield { rank: 0, text, remedies: start, alert: 'XvsExpectedTaskDown' };
+    yield { text: `Expected: ${names.join(', ')}.`, alert: 'XvsExpectedTaskDown' };
   } else if (missing > 0) {
     const text = `Expected ${expectedTaskCount} live tasks with input, found ${expectedTaskCount - missing}.`;
-    yield { rank: 0, text, remedies: start, alert: 'XvsTasksBelowExpected' };
+    yield { text, alert: 'XvsTasksBelowExpected' };
   }
-  if (failure !== undefined) {
-    const { message, remedies, reason } = failure;
-    const alert = reason === 'api_error' ? 'XvsApiErrors' : 'XvsApiDown';
-    yield { rank: 1, text: `${message}.`, remedies, alert };
-  }
-  if (condition === 'stale') {
-    const text = 'The last good listing is older than poll.stale_after.';
-    yield { rank: 2, text, remedies: [STALE_LISTING_REMEDY], alert: 'XvsApiDataStale' };
-  }
+  if (failure !== undefined)
+    yield { text: `${failure.message}.`, remedies: failure.remedies, alert: 'XvsApiDown' };
+  if (condition === 'stale')
+    yield { text: 'The last good listing is older than poll.stale_after.', alert: 'XvsApiDown' };
+  yield* findShort(status, SLOW, nowMs);
+  const { live, silent } = countSilent(status);
+  const isIngestStopped = live >= MIN_STOPPED_TASKS && 2 * silent > live;
+  if (isIngestStopped)
+    yield { text: `${silent} of ${live} live tasks receive nothing.`, alert: 'XvsIngestStopped' };
   const loss = formatLoss(status, nowMs);
   if (loss !== undefined) {
     const field = status.loss?.field ?? 'tasks';
-    const text = `The listing lost most ${field}: ${loss}.`;
     const alert = field === 'tasks' ? 'XvsTasksDropped' : 'XvsUsersDropped';
-    yield { rank: 3, text, remedies: [LOSS_REMEDY], alert };
+    yield { text: `The listing lost most ${field}: ${loss}.`, alert };
   }
-  const waiting = totals?.byteCountsWaiting ?? 0;
-  if (condition === 'idle' && waiting > 0) {
-    const text = `${formatQuantity(waiting, 'byte count')} of the last listing wait until the next ones confirm them.`;
-    yield { rank: 4, text, remedies: [WAITING_REMEDY], alert: 'XvsBytesImplausible' };
+  if (!isIngestStopped) yield* findSilent(status);
+  yield* findShort(status, FEWER_OUTPUTS, nowMs);
+}
+
+function* findShort(status: ServiceCodeStatus, shortfall: Shortfall, nowMs: number): Generator<Problem> {
+  const texts = listShort(status, shortfall, nowMs);
+  if (texts.length > 0) yield { text: `Expected: ${texts.join(', ')}.`, alert: shortfall.alert };
+}
+
+/** Live tasks of a current listing, and how many of them receive nothing. */
+function countSilent(status: ServiceCodeStatus) {
+  const { totals } = status;
+  if (!hasCurrentListing(status) || totals === undefined) return { live: 0, silent: 0 };
+  const { tasks, tasksWithProgress, stalledTasks, tasksWithoutInput } = totals;
+  return { live: tasks - tasksWithProgress, silent: stalledTasks + tasksWithoutInput };
+}
+
+/** Tasks that receive nothing, or seem to. */
+function* findSilent(status: ServiceCodeStatus): Generator<Problem> {
+  const { condition, totals } = status;
+  if (!hasCurrentListing(status) || totals === undefined) return;
+  const { byteCountsWaiting, stalledTasks, tasksWithoutInput } = totals;
+  if (condition === 'idle' && byteCountsWaiting > 0) {
+    const text = `${formatQuantity(byteCountsWaiting, 'byte count')} of the last listing wait until the next ones confirm them.`;
+    yield { text, alert: 'XvsBytesImplausible' };
   } else if (condition === 'idle') {
     const text = 'Tasks run, but no byte moved between the last two listings.';
-    yield { rank: 4, text, remedies: [NO_TRAFFIC_REMEDY], alert: 'XvsIngestStopped' };
-  }
-  const { stalledTasks = 0, tasksWithoutInput = 0 } = (hasCurrentListing(status) ? totals : undefined) ?? {};
-  const check = ['Check the encoders of these tasks and their network.'];
-  if (stalledTasks > 0) {
+    yield { text, alert: 'XvsIngestStalled' };
+  } else if (stalledTasks > 0) {
     const text = `${formatQuantity(stalledTasks, 'task')} stalled: their input flowed and has stopped.`;
-    yield { rank: 5, text, remedies: check, alert: 'XvsIngestStalled' };
+    yield { text, alert: 'XvsIngestStalled' };
   }
   if (tasksWithoutInput > 0) {
     const text = `${formatQuantity(tasksWithoutInput, 'task')} never received input.`;
-    yield { rank: 6, text, remedies: check, alert: 'XvsTasksWithoutInput' };
+    yield { text, alert: 'XvsTasksWithoutInput' };
   }
-  for (const shortfall of SHORTFALLS) {
-    const text = formatShortfalls(status, shortfall, nowMs);
-    const { remedy, alert } = shortfall;
-    if (text !== undefined) yield { rank: 7, text: `Expected: ${text}.`, remedies: [remedy], alert };
-  }
-  if (condition === 'waiting') yield { rank: 8, text: 'The first poll is in progress.' };
-}
-
-/** Sort key of a service code, the most severe lowest. */
-export function rankSeverity(status: ServiceCodeStatus, nowMs: number): number {
-  const [worst] = findProblems(status, nowMs);
-  return worst?.rank ?? Number.MAX_VALUE;
 }
 
 export function formatTaskCondition({ condition }: ExpectedTask): string {
   return condition.replace('_', ' ');
 }
 
-/** A problem as a line of text, with links to the runbook and the dashboard. */
-export function renderProblem(
-  { text, remedies = [], alert }: Problem,
-  process: ProcessStatus,
-  status: ServiceCodeStatus,
-): Markup {
-  return html`<strong>${text}</strong>
-    ${remedies.map((remedy) => html`<span class="try">Try: ${remedy}</span> `)}
-    <span class="aside">${renderFailureNote(status, process.nowMs)}</span>
-    ${renderLinks(process, status.serviceCode, alert)}`;
-}
-
-function renderFailureNote({ failure, totals, lastSuccessMs }: ServiceCodeStatus, nowMs: number): Content {
+/** How old the values of a service code are that is down. */
+export function renderFailureNote(
+  { failure, totals, lastSuccessMs }: ServiceCodeStatus,
+  nowMs: number,
+): Content {
   if (failure === undefined) return undefined;
   const { pausedUntilMs = 0 } = failure;
   const until = formatMoment(pausedUntilMs, nowMs);

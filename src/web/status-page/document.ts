@@ -2,16 +2,14 @@ import { createHash } from 'node:crypto';
 import type { StaticLabels } from '../../metrics/catalogue/family.ts';
 import { formatShard } from '../../sharding/shard.ts';
 import type { ProcessStatus } from '../exporter-facade.ts';
-import { formatSince, formatTimeSpan, renderAge } from './human-units.ts';
-import { html, renderName, trusted, type Content, type Markup } from './markup.ts';
+import { formatMoment, formatQuantity, formatTimeSpan, renderAge } from './human-units.ts';
+import { html, renderName, trusted, type Markup } from './markup.ts';
+import { findProcessProblems, renderProblem } from './problems.ts';
 import { REFRESH_SCRIPT } from './refresh-script.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
 /** Reload interval without scripts: long enough to type a filter. */
 const RELOAD_SECONDS = 30;
-
-/** As in the alert `XvsAccountsNearLimit`. */
-const MAX_ACCOUNT_SHARE = 0.9;
 
 interface DocumentParts {
   /** The way from the page to `/`, such as `../`: a proxy may serve the exporter below a path. */
@@ -45,7 +43,12 @@ export function renderDocument(
         <header>
           ${header}
           <p id="summary" class="summary" role="status" data-live>${summary}</p>
-          <p id="unreachable" class="problem down" role="alert" hidden>
+          <div id="process-problems" data-live>
+            ${[...findProcessProblems(process)].map(
+              (problem) => html`<p class="problem">${renderProblem(problem, process)}</p>`,
+            )}
+          </div>
+          <p id="unreachable" class="problem critical" role="alert" hidden>
             The exporter does not respond. This page shows old data; retrying.
           </p>
         </header>
@@ -66,23 +69,21 @@ export function renderDocument(
     </html> `.text;
 }
 
-function renderProcess(process: ProcessStatus): Markup {
-  const { nowMs, version, shard, uptimeMs, lastSuccessMs, lastFailureMs, stateUnwrittenSinceMs } = process;
-  const warnings: readonly Content[] = [
-    lastFailureMs !== undefined && html`Reload failed ${renderAge(lastFailureMs, nowMs)}; see the log.`,
-    stateUnwrittenSinceMs !== undefined &&
-      `The state is not written ${formatSince(stateUnwrittenSinceMs, nowMs)}; see the log.`,
-    process.liveAccountShare >= MAX_ACCOUNT_SHARE &&
-      `${Math.round(100 * process.liveAccountShare)} % of the accounts are in use; beyond them, bytes of tasks are not counted.`,
-  ];
-  return html`xvs-exporter ${version}, ${formatShard(shard)}, up for ${formatTimeSpan(uptimeMs)}.
-  Configuration loaded ${renderAge(lastSuccessMs, nowMs)}.
-  ${warnings.map((text) => text && html`<strong class="warning">${text}</strong> `)}`;
+/** Instead of a page below the root, with the way back. */
+export function renderNotFoundPage(process: ProcessStatus, reason: string): string {
+  const header = html`<nav aria-label="Back"><a href="../">All service codes</a></nav>
+    <h1>Not found</h1>`;
+  return renderDocument(process, { root: '../', title: 'Not found', header, summary: reason, main: html`` });
 }
 
-/** As in URLs and ids. */
-export function encodeServiceCode(serviceCode: string): string {
-  return encodeURIComponent(serviceCode.toWellFormed());
+function renderProcess(process: ProcessStatus): Markup {
+  const { nowMs, version, shard, uptimeMs, lastSuccessMs, codeLosses } = process;
+  const losses = codeLosses.map(({ file, codes, before, untilMs }) => {
+    const until = formatMoment(untilMs, nowMs);
+    return html`${renderName(file)}: ${formatQuantity(codes, 'code')}, ${before} until ${until}. `;
+  });
+  return html`xvs-exporter ${version}, ${formatShard(shard)}, up for ${formatTimeSpan(uptimeMs)}.
+  Configuration loaded ${renderAge(lastSuccessMs, nowMs)}. ${losses}`;
 }
 
 export function renderLabels(labels: StaticLabels): Markup | undefined {
@@ -92,21 +93,6 @@ export function renderLabels(labels: StaticLabels): Markup | undefined {
     : html`<span class="labels"
         >${entries.map(([label, value]) => html`<span>${renderName(`${label}=${value}`)}</span> `)}</span
       >`;
-}
-
-/** Links to the section of the runbook about an alert, and to the dashboard of a service code. */
-export function renderLinks(
-  { grafanaUrl, runbookUrl }: ProcessStatus,
-  serviceCode: string,
-  alert?: string,
-): Markup {
-  const code = encodeServiceCode(serviceCode);
-  const runbook =
-    alert && html`<a id="runbook-${alert}-${code}" href="${runbookUrl}#${alert}">Runbook: ${alert}</a>`;
-  const dashboardUrl = `${grafanaUrl}/d/xvs-service-code?var-service_code=${code}`;
-  const dashboard =
-    grafanaUrl && html`<a id="grafana-${alert ?? 'page'}-${code}" href="${dashboardUrl}">Grafana</a>`;
-  return html`<span class="links">${runbook} ${dashboard}</span>`;
 }
 
 /** Allows the pages their own style and script by hash, their icon, and no other source. */

@@ -29,6 +29,11 @@ export function formatCount(value: number): string {
   return value < 10_000 ? integerFormat.format(value) : formatWithPrefix(value);
 }
 
+/** `1 task`, `2 tasks`. */
+export function formatQuantity(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Bytes per second as bits per second, with the unit of the dashboards: `9.88 Mb/s`. */
 export function formatBitRate(bytesPerSecond: number): string {
   const bits = formatWithPrefix(bytesPerSecond * 8);

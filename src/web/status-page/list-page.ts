@@ -5,16 +5,23 @@ import {
   findProblems,
   formatCondition,
   formatSummary,
-  hasMissing,
-  rankSeverity,
+  listMarks,
   renderCondition,
+  renderFailureNote,
   renderLastExpected,
-  renderProblem,
 } from './conditions.ts';
-import { encodeServiceCode, renderDocument, renderLabels } from './document.ts';
+import { renderDocument, renderLabels } from './document.ts';
 import { formatUtc, renderAge } from './human-units.ts';
 import { html, renderName, type Markup } from './markup.ts';
 import { PLOTTED_FIELDS, renderPlotted } from './plot.ts';
+import {
+  encodeServiceCode,
+  findProcessProblems,
+  isCritical,
+  rankSeverity,
+  renderProblem,
+  type Problem,
+} from './problems.ts';
 import { renderTable, type TableColumn } from './table.ts';
 
 const PAGE_SIZE = 50;
@@ -24,7 +31,7 @@ const MAX_FILTER_CHARACTERS = 128;
 export function parseListQuery(query: URLSearchParams) {
   const page = query.get('page') ?? '';
   return {
-    /** Part of a service code, of a label (`tenant=acme`) or of a state, ignoring case; '' matches all. */
+    /** Part of a service code, a label (`tenant=acme`), an expected name, a state or a mark, ignoring case. */
     filter: Array.from(query.get('q')?.trim() ?? '')
       .slice(0, MAX_FILTER_CHARACTERS)
       .join(''),
@@ -35,12 +42,12 @@ export function parseListQuery(query: URLSearchParams) {
 
 export function renderListPage(facade: ExporterFacade, query: URLSearchParams): string {
   const process = facade.getProcess();
-  const { shard } = process;
+  const { shard, nowMs } = process;
   const { filter, page: wantedPage } = parseListQuery(query);
   const rows = facade.getStatuses();
-  const matching = rows.filter((row) => isMatch(row, filter));
-  const ranks = new Map(matching.map((row) => [row.serviceCode, rankSeverity(row, process.nowMs)]));
-  const getRank = ({ serviceCode }: ServiceCodeStatus): number => ranks.get(serviceCode) ?? 0;
+  const matching = rows.filter((row) => isMatch(row, filter, nowMs));
+  const ranks = new Map(matching.map((row) => [row, rankSeverity(findWorst(row, nowMs))]));
+  const getRank = (row: ServiceCodeStatus): number => ranks.get(row) ?? 0;
   const sorted = matching.toSorted(
     (a, b) => getRank(a) - getRank(b) || (a.serviceCode < b.serviceCode ? -1 : 1),
   );
@@ -51,7 +58,9 @@ export function renderListPage(facade: ExporterFacade, query: URLSearchParams): 
   const count =
     matching.length === rows.length ? `${rows.length}` : `${matching.length} of ${rows.length} match`;
   const range = pageCount === 1 ? '' : `${start + 1} to ${start + shown.length} of `;
-  const summary = formatSummary(rows) + (shard.count === 1 ? '' : ` (${formatShard(shard)})`);
+  const ofProcess = Array.from(findProcessProblems(process), ({ headline }) => `; ${headline}`);
+  const summary =
+    formatSummary(rows, nowMs) + ofProcess.join('') + (shard.count === 1 ? '' : ` (${formatShard(shard)})`);
   return renderDocument(process, {
     root: './',
     title: summary,
@@ -63,17 +72,23 @@ export function renderListPage(facade: ExporterFacade, query: URLSearchParams): 
   });
 }
 
-function isMatch({ serviceCode, labels, condition }: ServiceCodeStatus, filter: string): boolean {
+function isMatch(status: ServiceCodeStatus, filter: string, nowMs: number): boolean {
+  const { serviceCode, labels, condition, expectedTasks } = status;
   const needle = filter.toLowerCase();
-  const ofLabels = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
-  const texts = [serviceCode, formatCondition(condition), ...ofLabels];
+  const texts = [
+    serviceCode,
+    ...Object.entries(labels).map(([label, value]) => `${label}=${value}`),
+    formatCondition(condition),
+    ...listMarks(status, nowMs),
+    ...expectedTasks.map(({ name }) => name),
+  ];
   return texts.some((text) => text.toLowerCase().includes(needle));
 }
 
 function renderFilterForm(filter: string): Markup {
   return html`<form method="get" action="./" role="search" autocomplete="off">
     <label
-      >Service code, label or state
+      >Service code, label, stream or state
       <input
         type="search"
         id="filter"
@@ -89,7 +104,13 @@ function renderFilterForm(filter: string): Markup {
 
 interface ListRow {
   readonly status: ServiceCodeStatus;
+  readonly worst: Problem | undefined;
   readonly history: readonly PollHistoryEntry[];
+}
+
+function findWorst(status: ServiceCodeStatus, nowMs: number): Problem | undefined {
+  const [worst] = findProblems(status, nowMs);
+  return worst;
 }
 
 function renderList(statuses: readonly ServiceCodeStatus[], count: string, process: ProcessStatus): Markup {
@@ -120,13 +141,15 @@ function renderList(statuses: readonly ServiceCodeStatus[], count: string, proce
       show the last ${HISTORY_CAPACITY} polls from zero, half an hour at the default interval; gaps and red
       ticks mark failed polls.`,
     columns,
-    rows: statuses.map((status) => ({ status, history: status.history.entries() })),
-    // As severe as a service code that is down.
-    getRowClass: ({ status }) => `${status.condition}${hasMissing(status) ? ' missing' : ''}`,
-    renderNote: ({ status }) => {
-      const [worst] = findProblems(status, nowMs);
-      if (worst === undefined || (status.condition === 'up' && !hasMissing(status))) return undefined;
-      return html`${renderProblem(worst, process, status)} ${renderLastExpected(status, nowMs)}`;
+    rows: statuses.map((status) => {
+      return { status, worst: findWorst(status, nowMs), history: status.history.entries() };
+    }),
+    getRowClass: ({ status: { condition }, worst }) =>
+      isCritical(worst) ? `${condition} critical` : condition,
+    renderNote: ({ status, worst }) => {
+      if (worst === undefined || (status.condition === 'up' && !isCritical(worst))) return undefined;
+      return html`${renderProblem(worst, process, status.serviceCode, renderFailureNote(status, nowMs))}
+      ${renderLastExpected(status, nowMs)}`;
     },
   });
 }

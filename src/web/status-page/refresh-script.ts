@@ -22,10 +22,11 @@ const applyPage = (page) => {
 };
 
 const fetchPage = async () => {
-  const response = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(2 * REFRESH_MS) });
-  // The service code is no longer configured: show the page that says so.
-  if (response.status === 404) location.reload();
-  if (!response.ok) throw new Error('HTTP ' + response.status);
+  const headers = { accept: 'text/html' };
+  const signal = AbortSignal.timeout(2 * REFRESH_MS);
+  const response = await fetch(location.href, { cache: 'no-store', headers, signal });
+  // The page of a service code that is no longer configured says so.
+  if (!response.ok && response.status !== 404) throw new Error('HTTP ' + response.status);
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 };
 

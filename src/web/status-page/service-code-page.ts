@@ -7,15 +7,16 @@ import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../export
 import {
   findProblems,
   formatCondition,
+  formatProblemCounts,
   formatTaskCondition,
   hasCurrentListing,
   listShortfalls,
   renderCondition,
+  renderFailureNote,
   renderLastExpected,
   renderMark,
-  renderProblem,
 } from './conditions.ts';
-import { renderDocument, renderLabels, renderLinks } from './document.ts';
+import { renderDocument, renderLabels } from './document.ts';
 import {
   formatBitRate,
   formatCount,
@@ -28,6 +29,7 @@ import {
 import type { ListingBreakdown } from './listing-breakdown.ts';
 import { html, renderName, type Content, type Markup } from './markup.ts';
 import { hasValues, PLOTTED_FIELDS, renderPlotted } from './plot.ts';
+import { isCritical, renderLinks, renderProblem } from './problems.ts';
 import { renderFirstRows, type TableColumn } from './table.ts';
 
 /** The page of the service code that the query names; `undefined` if it is not configured. */
@@ -44,13 +46,16 @@ export function renderServiceCodePage(facade: ExporterFacade, query: URLSearchPa
   const problems = [...findProblems(status, nowMs)];
   return renderDocument(process, {
     root: '../',
-    title: `${serviceCode}: ${formatCondition(condition)}`,
+    title: `${serviceCode}: ${formatCondition(condition)}${formatProblemCounts([status], nowMs)}`,
     header: html`<nav aria-label="Back"><a href="../">All service codes</a></nav>
       <h1>${renderName(serviceCode)}</h1>
       ${renderLabels(labels)} ${renderLinks(process, serviceCode)}`,
     summary: renderCondition(status, nowMs),
     main: html`${problems.map(
-      (problem) => html`<p class="problem ${condition}">${renderProblem(problem, process, status)}</p>`,
+      (problem) =>
+        html`<p class="problem ${isCritical(problem) && 'critical'}">
+          ${renderProblem(problem, process, serviceCode, renderFailureNote(status, nowMs))}
+        </p>`,
     )}
     ${renderExpectedTasks(status, nowMs, query)} ${renderPlots(status, history, nowMs)}
     ${renderPollingFacts(status, polling, process)}

@@ -30,11 +30,11 @@ section { margin-top: 1.25rem; }
 .labels span, .links a, footer a { margin-right: 0.75rem; }
 .hidden { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; white-space: nowrap; width: 1px; }
 .mark { display: inline-block; text-align: center; width: 1.1em; }
-.up { --state: var(--success); } .down, .stale, .lost, .missing { --state: var(--error); } .waiting { --state: var(--muted); } .idle { --state: var(--warning); }
+.up { --state: var(--success); } .waiting { --state: var(--muted); } .idle { --state: var(--warning); } .down, .stale, .lost, .critical { --state: var(--error); }
 .state { color: var(--state); font-weight: 600; white-space: nowrap; }
-.warning { color: var(--warning); font-weight: 600; white-space: nowrap; }
-p.problem { background: var(--error-background); border-left: 3px solid var(--error); padding: 0.5rem 0.75rem; }
-p.problem:is(.up, .idle, .waiting) { background: var(--warning-background); border-color: var(--warning); }
+.warning { color: var(--warning); display: inline-block; font-weight: 600; overflow-wrap: anywhere; }
+p.problem { background: var(--warning-background); border-left: 3px solid var(--warning); padding: 0.5rem 0.75rem; }
+p.problem.critical { background: var(--error-background); border-color: var(--error); }
 form { align-items: end; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin: 0.5rem 0; }
 label { display: flex; flex-direction: column; font-size: 0.8125rem; }
 input, button { background: var(--background); border: 1px solid var(--muted); border-radius: 4px; color: var(--text); font: inherit; min-height: 2rem; padding: 0.2rem 0.5rem; }
@@ -51,7 +51,7 @@ tbody tr > * { border-top: 1px solid var(--border); vertical-align: top; }
 .short thead { clip-path: inset(50%); position: absolute; }
 .short { position: relative; }
 .list tbody th { max-width: 18rem; }
-.list tbody:is(.down, .stale, .lost, .idle, .missing) > tr > :first-child { border-left: 3px solid var(--state); padding-left: 0.6rem; }
+.list tbody:is(.down, .stale, .lost, .idle, .critical) > tr > :first-child { border-left: 3px solid var(--state); padding-left: 0.6rem; }
 .expected { display: block; }
 .problem { overflow-wrap: anywhere; }
 .list .problem td { border-top: 0; padding-bottom: 0.6rem; padding-top: 0; }
@@ -82,8 +82,8 @@ footer { border-top: 1px solid var(--border); margin-top: 1.5rem; padding-top: 0
   .list .condition { text-align: right; }
   .wide td.number { align-content: start; display: flex; flex-wrap: wrap; gap: 0 0.25rem; justify-content: space-between; }
   .wide td.number::before { color: var(--muted); content: attr(data-label); font-size: 0.8125rem; }
-  .list tbody:is(.down, .stale, .lost, .idle, .missing) { border-left: 3px solid var(--state); padding-left: 0.6rem; }
-  .list tbody:is(.down, .stale, .lost, .idle, .missing) > tr > :first-child { border-left: 0; padding-left: 0; }
+  .list tbody:is(.down, .stale, .lost, .idle, .critical) { border-left: 3px solid var(--state); padding-left: 0.6rem; }
+  .list tbody:is(.down, .stale, .lost, .idle, .critical) > tr > :first-child { border-left: 0; padding-left: 0; }
   .wide .plotted { flex: 1 0 100%; }
   .plot { width: 100%; }
   .plots .plot { height: 2.5rem; }

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
+import type { ExpectedTask } from '../../../src/tally/expectations.ts';
 import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
 import { hasChromium, type PageOptions } from '../../support/chromium.ts';
 import { waitForValue, waitUntil } from '../../support/wait-until.ts';
@@ -135,7 +136,7 @@ async function readHrefs(page: Page): Promise<string[]> {
 }
 
 test('behind a proxy that strips a path, every link leads to a page', async (t) => {
-  await testPage(t, THREE, '/', async ({ page, base }) => {
+  const run = async ({ page, base }: PageContext): Promise<void> => {
     const proxy = createServer((request, response) => {
       const target = /^\/below(\/.*)/.exec(request.url ?? '')?.[1];
       if (target === undefined) response.writeHead(421).end();
@@ -154,7 +155,7 @@ test('behind a proxy that strips a path, every link leads to a page', async (t) 
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
     const { port } = proxy.address() as AddressInfo;
     const root = `http://127.0.0.1:${port}/below/`;
-    for (const path of ['', 'service-codes/?service_code=UP-1']) {
+    for (const path of ['', 'service-codes/?service_code=UP-1', 'service-codes/?service_code=NONE']) {
       await page.goto(root + path);
       const links = z
         .array(z.string())
@@ -167,7 +168,8 @@ test('behind a proxy that strips a path, every link leads to a page', async (t) 
     await page.getByRole('searchbox').fill('DOWN');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.waitForURL(`${root}?q=DOWN`);
-  });
+  };
+  await testPage(t, THREE, '/', run, {}, /404/);
 });
 
 test('without scripts, a link and a form paginate and filter, and the page reloads', async (t) => {
@@ -192,7 +194,8 @@ const PAGE_OPTIONS: readonly (readonly [string, PageOptions])[] = [
   ['light', { colorScheme: 'light' }],
   ['dark', { colorScheme: 'dark' }],
   ['light, in a narrow window', { colorScheme: 'light', width: 1000 }],
-  ['light, on a phone', { colorScheme: 'light', width: 320 }],
+  ['light, at 200 %', { colorScheme: 'light', width: 640 }],
+  ['light, on a phone', { colorScheme: 'light', width: 390 }],
   ['dark, on a phone', { colorScheme: 'dark', width: 320 }],
 ];
 
@@ -213,8 +216,24 @@ const VARIED_ROWS: readonly ServiceCodeStatus[] = [
     history: createHistoryWithFailures(),
   }),
   createStatus('IDLE', { condition: 'idle' }),
+  createStatus('MARKED', {
+    expectedTaskCount: 9,
+    expectedTasks: [createSlowTask('A stream with a long name in words'), createSlowTask('W'.repeat(100))],
+    totals: createTotals({
+      tasks: 9,
+      tasksWithoutInput: 2,
+      byteCountsWaiting: 3,
+      rejected: { count: 106, first: { record: 'task', reason: 'duplicate_id', index: 31_415 } },
+      tasksWithoutAccount: 12,
+    }),
+  }),
+  createStatus('SLOW', { expectedTaskCount: 1, expectedTasks: [createSlowTask('W'.repeat(100))] }),
   createWaitingStatus('WAITING'),
 ];
+
+function createSlowTask(name: string): ExpectedTask {
+  return { name, condition: 'up', outputs: 3, sinceMs: NOW_MS - 900_000, slowSinceMs: NOW_MS - 600_000 };
+}
 
 function createLargeTotals() {
   return createTotals({
@@ -240,7 +259,9 @@ for (const [name, options] of PAGE_OPTIONS) {
   });
 }
 
-const CODE_PATHS = ['DOWN', 'STALLED', 'W'.repeat(128)].map((code) => `/service-codes/?service_code=${code}`);
+const CODE_PATHS = ['DOWN', 'MARKED', 'SLOW', 'STALLED', 'W'.repeat(128)].map(
+  (code) => `/service-codes/?service_code=${code}`,
+);
 
 test('on a phone, the page of a service code with five servers is a few screens tall', async (t) => {
   const expectedTasks = ['main', 'backup'].map((name) => {

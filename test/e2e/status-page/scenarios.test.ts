@@ -98,7 +98,22 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     status: createStatus('STALE', { condition: 'stale', totals: undefined }),
     state: '◆ stale',
     problem: 'The last good listing is older than poll.stale_after.',
-    runbook: 'XvsApiDataStale',
+    runbook: 'XvsApiDown',
+  },
+  'an expected stream is slow': {
+    status: createStatus('SLOW', { expectedTaskCount: 1, expectedTasks: [SLOW] }),
+    state: '● up ▲ main slow since 02:54',
+    problem: 'Expected: main slow since 02:54. Try: Check the bit rate of its encoder and the network.',
+    runbook: 'XvsExpectedTaskSlow',
+  },
+  'most live tasks receive nothing': {
+    status: createStatus('STOPPED', {
+      condition: 'idle',
+      totals: createTotals({ tasks: 5, tasksWithProgress: 1, stalledTasks: 2, tasksWithoutInput: 1 }),
+    }),
+    state: '◐ no traffic ▲ 2 stalled ▲ 1 without input',
+    problem: '3 of 4 live tasks receive nothing. Try: Check the sources',
+    runbook: 'XvsIngestStopped',
   },
   'a good listing has lost its tasks': {
     status: createStatus('LOST', {
@@ -120,24 +135,24 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     problem: 'The listing lost most users: users 50.0 k → 3 since 03:03.',
     runbook: 'XvsUsersDropped',
   },
-  'no byte moves': {
-    status: createStatus('NO-TRAFFIC', { condition: 'idle' }),
-    state: '◐ no traffic',
-    problem: 'Tasks run, but no byte moved between the last two listings. Try: Check the sources',
-    runbook: 'XvsIngestStopped',
-  },
   'bytes only wait': {
     status: createStatus('WAITS', { condition: 'idle', totals: createTotals({ byteCountsWaiting: 12 }) }),
     state: '◐ no traffic ▲ 12 byte counts wait',
     problem: '12 byte counts of the last listing wait until the next ones confirm them.',
     runbook: 'XvsBytesImplausible',
   },
+  'no byte moves': {
+    status: createStatus('NO-TRAFFIC', { condition: 'idle' }),
+    state: '◐ no traffic',
+    problem: 'Tasks run, but no byte moved between the last two listings. Try: Check the sources',
+    runbook: 'XvsIngestStalled',
+  },
   'tasks are stalled': {
     status: createStatus('XSTALLED', {
       totals: createTotals({ tasks: 3, stalledTasks: 2, tasksWithoutInput: 1 }),
     }),
     state: '● up ▲ 2 stalled ▲ 1 without input',
-    problem: '2 tasks stalled: their input flowed and has stopped. Try: Check the encoders',
+    problem: '2 tasks stalled: their input flowed and has stopped. Try: Check the sources',
     isInList: false,
     runbook: 'XvsIngestStalled',
   },
@@ -148,27 +163,19 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     isInList: false,
     runbook: 'XvsTasksWithoutInput',
   },
-  'an expected stream is slow': {
-    status: createStatus('XXSLOW', { expectedTaskCount: 1, expectedTasks: [SLOW] }),
-    state: '● up ▲ main slow since 02:54',
-    problem: 'Expected: main slow since 02:54. Try: Check the bit rate of its encoder and the network.',
-    isInList: false,
-    runbook: 'XvsExpectedTaskSlow',
-  },
   'expected streams have fewer outputs': {
     status: createStatus('XXXFEWER', {
       expectedTaskCount: 2,
       expectedTasks: [FEWER, { ...FEWER, name: 'backup' }],
     }),
     state: '● up ▲ 2 with fewer outputs',
-    problem: 'Expected: 2 with fewer outputs.',
+    problem: 'Expected: main 2 of 3 outputs since 02:54, backup 2 of 3 outputs since 02:54.',
     isInList: false,
     runbook: 'XvsRenditionMissing',
   },
   'the first poll is in progress': {
     status: createWaitingStatus('YWAITING'),
     state: '○ not polled yet',
-    problem: 'The first poll is in progress.',
   },
   'records are rejected': {
     status: createStatus('ZREJECTED', {
@@ -229,19 +236,28 @@ test('the summary counts conditions, and what is missing and stalled', async (t)
   await testPage(t, ROWS, '/', async ({ page }) => {
     assert.equal(
       await readText(page.getByRole('status')),
-      '2 down, 1 stale, 2 lost, 2 no traffic, 1 not polled yet, 10 up; 4 expected streams missing; 5 tasks stalled; 4 tasks without input',
+      '2 down, 1 stale, 2 lost, 3 no traffic, 1 not polled yet, 10 up; 4 expected streams missing; 1 expected stream slow; 7 tasks stalled; 5 tasks without input',
     );
   });
 });
 
-test('a service code with a missing task looks as severe as one that is down', async (t) => {
-  await testPage(t, ROWS, '/', async ({ page }) => {
-    const readBar = async (serviceCode: string): Promise<unknown> =>
-      await page.evaluate(
-        `getComputedStyle(document.getElementById('code-${serviceCode}').closest('th')).borderLeft`,
-      );
-    assert.equal(await readBar('MISSING'), await readBar('DOWN'));
-    assert.notEqual(await readBar('MISSING'), await readBar('ZZ'));
+test('what pages looks like what is down, whatever the state: in the list and on the page', async (t) => {
+  const idle = createStatus('IDLE', { ...EXPECTED, condition: 'idle' });
+  await testPage(t, [...ROWS, idle], '/', async ({ page, base }) => {
+    const readStyle = async (element: string, property: string): Promise<unknown> =>
+      await page.evaluate(`getComputedStyle(${element}).${property}`);
+    const readBar = (code: string) =>
+      readStyle(`document.getElementById('code-${code}').closest('th')`, 'borderLeft');
+    const down = await readBar('DOWN');
+    for (const code of ['MISSING', 'SLOW', 'STOPPED', 'IDLE']) assert.equal(await readBar(code), down, code);
+    for (const code of ['ZZ', 'NO-TRAFFIC']) assert.notEqual(await readBar(code), down, code);
+    const readBackground = async (code: string): Promise<unknown> => {
+      await page.goto(`${base}/service-codes/?service_code=${code}`);
+      return await readStyle(`document.querySelector('main .problem')`, 'backgroundColor');
+    };
+    const red = await readBackground('DOWN');
+    for (const code of ['SLOW', 'IDLE']) assert.equal(await readBackground(code), red, code);
+    assert.notEqual(await readBackground('XSTALLED'), red);
   });
 });
 
@@ -357,24 +373,30 @@ test('the page of a service code shows servers, tasks, and where and when it is 
   });
 });
 
-test('the list is filtered by service code, label and state', async (t) => {
+test('the list is filtered by service code, label, stream, state and mark', async (t) => {
   const rows = [
     createStatus('small'),
     createStatus('large', { labels: { env: 'test', tenant: 'Acme' } }),
     createStatus('idle', { condition: 'idle' }),
     createDownStatus('broken'),
+    createStatus('short', { expectedTaskCount: 5, expectedTasks: [{ ...SLOW, name: 'studio' }] }),
+    createStatus('odd', { totals: createTotals({ rejected: { count: 1, first: undefined } }) }),
   ];
   await testPage(t, rows, '/', async ({ page, base }) => {
     for (const [query, codes] of [
-      ['', 'broken idle large small'],
+      ['', 'short broken idle large odd small'],
       ['q=AL', 'small'],
       ['q=acme', 'large'],
       ['q=tenant=acme', 'large'],
       ['q=down', 'broken'],
       ['q=no+traffic', 'idle'],
       ['q=tenant=test', ''],
-      ['page=9', 'broken idle large small'],
-      ['page=1e3&q=%20&sort=size&state=up', 'broken idle large small'],
+      ['q=missing', 'short'],
+      ['q=slow', 'short'],
+      ['q=Studio', 'short'],
+      ['q=rejected', 'odd'],
+      ['page=9', 'short broken idle large odd small'],
+      ['page=1e3&q=%20&sort=size&state=up', 'short broken idle large odd small'],
     ] as const) {
       await page.goto(`${base}/?${query}`);
       assert.equal((await readServiceCodes(page)).join(' '), codes, query);
@@ -397,22 +419,44 @@ test('a list has 50 rows a page, and its caption counts shown, matching and all 
   });
 });
 
-test('the foot says how the process runs, and when configuration, state or accounts need a look', async (t) => {
+test('the foot says how the process runs, and which files have lost service codes', async (t) => {
   await testPage(t, [], '/', async ({ server, page }) => {
     const foot = page.getByRole('contentinfo');
     await page.getByText('This exporter polls no service codes.').waitFor();
     await foot
       .getByText('xvs-exporter 1.2.3, shard 0 of 1, up for 60 min. Configuration loaded 10 min ago.')
       .waitFor();
+    const untilMs = NOW_MS - 2 * MINUTE_MS;
+    server.process = { codeLosses: [{ file: 'codes.d/a.yml', codes: 5, before: 6, untilMs }] };
+    await page.clock.runFor(5000);
+    await foot.getByText('codes.d/a.yml: 5 codes, 6 until 03:02.').waitFor();
+  });
+});
+
+test('the headline says what is wrong with the process, and every page how to mend it', async (t) => {
+  await testPage(t, [createStatus('A')], '/', async ({ server, page, base }) => {
     server.process = {
       lastFailureMs: NOW_MS - 5000,
       stateUnwrittenSinceMs: NOW_MS - 11 * MINUTE_MS,
       liveAccountShare: 0.93,
     };
     await page.clock.runFor(5000);
-    await foot.getByText('Reload failed 5 s ago; see the log.').waitFor();
-    await foot.getByText('The state is not written since 02:53 (11 min); see the log.').waitFor();
-    await foot.getByText('93 % of the accounts are in use; beyond them, bytes').waitFor();
-    await waitForValue(() => foot.getByText('Configuration loaded').count(), 1);
+    const headline = '1 up; reload failed; state not written; accounts near their limit';
+    await waitForValue(() => readText(page.getByRole('status')), headline);
+    assert.equal(await page.title(), `${headline} · xvs-exporter`);
+    for (const path of ['/', '/service-codes/?service_code=A']) {
+      await page.goto(base + path);
+      for (const [text, alert] of [
+        [
+          'The reload 5 s ago failed; the configuration before it is in effect. Try: Correct',
+          'ConfigReloadFailed',
+        ],
+        ['The state is not written since 02:53 (11 min). A restart would lose', 'StateNotWritten'],
+        ['93 % of the accounts are in use. Beyond them, bytes', 'BytesNotCounted'],
+      ] as const) {
+        const problem = page.locator('.problem').filter({ hasText: `Runbook: Xvs${alert}` });
+        assert.ok((await readText(problem)).startsWith(text), text);
+      }
+    }
   });
 });

@@ -241,6 +241,29 @@ test('a complete collection has build, configuration and process metrics', async
   assert.equal(types.has('nodejs_active_handles_total'), false);
 });
 
+test('a file that has lost service codes is told for an hour, unless it gets them back', (t) => {
+  const { metrics, time } = start(t);
+  const load = (counts: Readonly<Record<string, number>>) => {
+    const files = Object.entries(counts).map(([name, count]) => ({
+      name,
+      problems: [],
+      codes: Array.from({ length: count }),
+    }));
+    metrics.recordConfigLoad(true, files);
+    return metrics.configLoads.codeLosses.map(({ file, codes, before, untilMs }) => {
+      return `${file}: ${codes}, ${before} until ${(untilMs - 1_700_000_000_250) / 60_000}`;
+    });
+  };
+  assert.deepEqual(load({ a: 6, b: 1 }), []);
+  time.nowMs += 60_000;
+  assert.deepEqual(load({ a: 5, b: 2 }), ['a: 5, 6 until 1']);
+  time.nowMs += 60_000;
+  assert.deepEqual(load({ a: 4 }), ['a: 4, 5 until 2', 'b: 0, 2 until 2']);
+  assert.deepEqual(load({ a: 6 }), ['b: 0, 2 until 2']);
+  time.nowMs += 3_600_000;
+  assert.deepEqual(load({ a: 6, b: 1 }), []);
+});
+
 test('default metrics are collected at most every ten seconds', async (t) => {
   const { metrics, time } = start(t);
   const collectDefaults = async () =>

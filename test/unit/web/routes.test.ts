@@ -60,6 +60,20 @@ for (const [method, url, status, body] of REJECTED) {
   });
 }
 
+test('a browser gets a page for an unknown service code, with a title, a language and a way back', async () => {
+  const { status, headers, body } = await get('/service-codes/?service_code=%3Cb%3E', {
+    accept: 'text/html,*/*',
+  });
+  assert.deepEqual([status, headers['Content-Type']], [404, 'text/html; charset=utf-8']);
+  for (const part of [
+    '<html lang="en">',
+    '<title>Not found · xvs-exporter</title>',
+    '<a href="../">All service codes</a>',
+    'No such service code is configured.',
+  ])
+    assert.ok(String(body).includes(part), part);
+});
+
 test('the process can be healthy before it is ready', async () => {
   const notReady = { isReady: () => false };
   const [healthy, waiting] = [await get('/-/healthy', {}, notReady), await get('/-/ready', {}, notReady)];

@@ -98,6 +98,7 @@ export const PROCESS: ProcessStatus = {
   uptimeMs: 3_600_000,
   lastSuccessMs: NOW_MS - 600_000,
   lastFailureMs: undefined,
+  codeLosses: [],
 };
 
 /** Polls every 15 seconds; the next one is due in ten. */
