@@ -30,7 +30,7 @@ export interface ExpectedTask {
   /** The largest number of outputs of a task with the name; `undefined` if none is listed. */
   readonly outputs: number | undefined;
   readonly minima?: ExpectedMinima | undefined;
-  /** Mean of the last two minutes, or of the last two listings, in bytes per second; needs two listings. */
+  /** Mean of the last two minutes, or listings, in bytes per second; needs two, and a total above 0. */
   readonly inputRate?: number | undefined;
   readonly connections?: number | undefined;
   /** Since when it is up and its rate is below the minimum. */
@@ -143,7 +143,7 @@ function follow(
   const isListed = task.condition !== 'missing';
   const [oldest] = totals;
   const inputRate =
-    isListed && oldest !== undefined && bytes !== undefined && totals.length > 1
+    isListed && oldest !== undefined && bytes !== undefined && bytes > 0 && totals.length > 1
       ? ((bytes - oldest.bytes) * 1000) / (ms - oldest.ms)
       : undefined;
   const { outputs = 0, minima, waiting = 0 } = task;

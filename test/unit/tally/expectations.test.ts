@@ -133,7 +133,9 @@ test('a task is slow while it is up and its rate is below the minimum', () => {
   assert.deepEqual(slow([1, 0], [1001, 0], [2001, 0], [9001, 0]), [undefined, since, since, undefined]);
   assert.deepEqual(slow([1, 0], [1001, 0], undefined), [undefined, since, undefined]);
   // What waits may be more.
-  assert.deepEqual(slow([1e6, 0], [1e6, 0], [10, 0]), [undefined, since, undefined]);
+  assert.deepEqual(slow([1e6, 0], [1e6 + 1, 0], [10, 0]), [undefined, since, undefined]);
+  // It may not tell its input bytes.
+  assert.deepEqual(slow([0, 0], [0, 0]), [undefined, undefined]);
 });
 
 test('a task has fewer outputs than the minimum or, without one, than since it was last missing', () => {
