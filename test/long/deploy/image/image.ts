@@ -220,7 +220,7 @@ function testImage(image: BuiltImage): void {
     assert.match(status, /^CapEff:\s+0+$/m);
 
     const health = { env: { XVS_WEB_LISTEN_ADDRESS: address } };
-    const [, , , ...command] = config.Healthcheck.Test;
+    const command = config.Healthcheck.Test.slice(1 + config.Entrypoint.length);
     await using healthy = startContainer(command, health);
     assert.equal(await healthy.program.exitCode, 0, healthy.program.stderr);
     assert.equal(await exporter.stop('SIGTERM'), 0, exporter.program.stderr);
