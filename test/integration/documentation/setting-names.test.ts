@@ -20,7 +20,7 @@ const keys = new Set([
   ...listChartValues(),
 ]);
 /** Compose mounts these as files. */
-const variables = new Set([...paths.map(toEnvironmentName), 'XVS_CONFIG_PATH', 'XVS_SECRET_PATH']);
+const variables = new Set([...paths.map(toEnvironmentName), 'XVS_CONFIG_FOLDER', 'XVS_SECRETS_FOLDER']);
 /** Prometheus and Alertmanager have `--web.external-url`. */
 const flags = new Set([...paths.map(toFlagName), '--config.check', '--web.external-url']);
 

@@ -41,7 +41,6 @@ const service = z.strictObject({
   profiles: z.array(z.string()).optional(),
   command: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.string()).optional(),
-  secrets: z.array(z.string()).optional(),
   volumes: z.array(z.string()).optional(),
   tmpfs: z.array(z.string()).optional(),
   healthcheck: healthcheck.optional(),
@@ -50,7 +49,6 @@ const service = z.strictObject({
 const composeFile = z.object({
   name: z.string(),
   services: z.record(z.string(), service),
-  secrets: z.record(z.string(), z.strictObject({ file: z.string() })),
   volumes: z.record(z.string(), z.null()),
 });
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { parseSimulatorFlags } from '../../../simulator/flags.ts';
 import { startProgram } from '../../../support/program.ts';
 import { startSimulatorProgram } from '../../../support/simulator-program.ts';
-import { repositoryPath, readRepositoryFile } from '../../../support/repository.ts';
+import { readRepositoryFile } from '../../../support/repository.ts';
 import {
   listBindMounts,
   COMPOSE_FOLDER,
@@ -41,12 +41,12 @@ test('.env sets exactly the variables that compose.yml uses', () => {
   assert.deepEqual(Object.keys(readComposeVariables()).toSorted(), used.toSorted());
 });
 
-test('mounted files exist and are read-only', () => {
-  const { services, secrets, volumes } = readComposeFile();
+test('mounts are folders, which are read-only, and only the exporter has one with secrets', () => {
+  const { services, volumes } = readComposeFile();
   const mounts = Object.values(services).flatMap(listBindMounts);
-  assert.equal(mounts.length, 7);
+  assert.equal(mounts.length, 8);
   assert.deepEqual(
-    mounts.filter(({ source, options }) => !existsSync(source) || options !== 'ro'),
+    mounts.filter(({ source, options }) => !statSync(source).isDirectory() || options !== 'ro'),
     [],
   );
   const named = Object.values(services)
@@ -56,25 +56,29 @@ test('mounted files exist and are read-only', () => {
     named.map((volume) => volume.replace(/:.*/, '')).toSorted(),
     Object.keys(volumes).toSorted(),
   );
-  for (const { file } of Object.values(secrets)) {
-    assert.ok(existsSync(join(repositoryPath(COMPOSE_FOLDER), file)), file);
-  }
+  const [, secrets] = listBindMounts(readComposeService('exporter'));
+  assert.deepEqual(
+    mounts.filter(({ source }) => secrets?.source.startsWith(source)),
+    [secrets],
+  );
 });
 
 test('the exporter finds what its configuration expects at the simulated service', async () => {
   const exporter = readComposeService('exporter');
   const { build, command = [] } = readComposeService('simulator');
   assert.equal(build?.target, 'simulator');
-  const [configFile] = listBindMounts(exporter).map(({ source }) => source);
+  const [config = '', secrets = ''] = listBindMounts(exporter).map(({ source }) => source);
+  const configFile = join(config, exporter.environment?.['XVS_CONFIG_FILE'] ?? '');
   const { port } = parseSimulatorFlags(command).listenAddress;
-  assert.match(readFileSync(configFile ?? '', 'utf8'), new RegExp(`base_url: http://simulator:${port}\n`));
+  assert.match(readFileSync(configFile, 'utf8'), new RegExp(`base_url: http://simulator:${port}\n`));
   await using service = startSimulatorProgram(
     ...command.filter((flag) => !flag.startsWith('--listen-address=')),
   );
-  await using once = startProgram(['once', `--config.file=${configFile}`], {
+  await using once = startProgram(['once'], {
     ...exporter.environment,
+    XVS_CONFIG_FILE: configFile,
     XVS_UPSTREAM_BASE_URL: await service.waitForUrl(),
-    XVS_SECRET_FILE: repositoryPath(COMPOSE_FOLDER, readComposeFile().secrets['xvs']?.file ?? ''),
+    XVS_SECRET_FILE: join(secrets, 'demo'),
   });
   assert.equal(await once.exitCode, 0, once.stderr);
   assert.deepEqual(
@@ -85,14 +89,17 @@ test('the exporter finds what its configuration expects at the simulated service
   );
 });
 
-test('Prometheus has the shipped configuration with container names as hosts', () => {
+test('Prometheus has the shipped configuration with container names as hosts and another folder of rules', () => {
   const targets = ['alertmanager:9093', 'exporter:20928'];
-  const own = readRepositoryFile(COMPOSE_FOLDER, 'prometheus.yml');
+  const own = readRepositoryFile(COMPOSE_FOLDER, 'prometheus/prometheus.yml');
   const renamed = targets.reduce(
     (text, target) => text.replace(target, target.replace(/^.*:/, 'localhost:')),
     own,
   );
-  assert.deepEqual(parse(renamed), parse(readRepositoryFile('deploy/prometheus/prometheus.yml')));
+  assert.deepEqual(
+    parse(renamed.replace('../rules/', 'rules/')),
+    parse(readRepositoryFile('deploy/prometheus/prometheus.yml')),
+  );
   for (const target of targets) {
     const [name = '', port = ''] = target.split(':');
     assert.deepEqual(readComposeService(name).ports, [`127.0.0.1:${port}:${port}`]);
