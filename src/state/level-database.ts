@@ -6,7 +6,10 @@ import type { StateRecord } from '../tally/tally-state.ts';
 
 /** An embedded database that one process owns. All errors of its methods are {@link DatabaseError}s. */
 export interface Database {
-  /** Reads the records whose keys begin with a prefix, in the order of their UTF-8 bytes, in chunks. */
+  /**
+   * Reads the records whose keys begin with a prefix that ends with `\0`, or all, in the order of their UTF-8
+   * bytes, in chunks.
+   */
   read(prefix: string): AsyncIterable<readonly StateRecord[]>;
   createBatch(): WriteBatch;
   /** Rejects if its files were removed or replaced. A batch does so, too. */
@@ -77,7 +80,8 @@ export async function openLevelDatabase(folder: string): Promise<Database> {
   return {
     checkFiles: () => translateErrors(checkFiles()),
     async *read(prefix) {
-      const iterator = level.iterator({ gte: prefix, lt: `${prefix}\u{10ffff}` });
+      const range = prefix === '' ? {} : { gte: prefix, lt: `${prefix.slice(0, -1)}\u0001` };
+      const iterator = level.iterator(range);
       try {
         for (;;) {
           const records = await translateErrors(iterator.nextv(RECORDS_PER_CHUNK));
@@ -109,7 +113,7 @@ async function checkFileTypes(folder: string): Promise<void> {
 }
 
 /** LevelDB, also that of another process, deletes files that it has merged, at any time. */
-async function ignoreMissing<T>(result: Promise<T>): Promise<T | undefined> {
+export async function ignoreMissing<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;
   } catch (error) {

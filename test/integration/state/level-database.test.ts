@@ -19,9 +19,9 @@ async function writeBatches(database: Database): Promise<void> {
   }
 }
 
-async function readAll(database: Database): Promise<Record<string, string>> {
+async function readAll(database: Database, prefix = ''): Promise<Record<string, string>> {
   const records: Record<string, string> = {};
-  for await (const chunk of database.read('')) Object.assign(records, Object.fromEntries(chunk));
+  for await (const chunk of database.read(prefix)) Object.assign(records, Object.fromEntries(chunk));
   return records;
 }
 
@@ -96,15 +96,19 @@ for (const [code, cause, message] of [
     await assert.rejects(translateErrors(Promise.reject(error)), { name: 'DatabaseError', code });
   });
 
-test('a prefix reads its own records only', async () => {
+test('a prefix reads its own records only, and none reads all', async () => {
   using folder = new TemporaryFolder();
   const database = await openLevelDatabase(folder.at('open'));
   const batch = database.createBatch();
-  for (const key of ['A\0x', 'A\0y', 'AB\0x', 'B\0x']) batch.set(key, 'v');
+  const keys = ['A\0x', 'A\0\u{10ffff}', 'AB\0x', 'B\0x', '\u{10ffff}\0x', '\u{10ffff}\u{10ffff}\0x'];
+  for (const key of keys) batch.set(key, '');
   await batch.write();
-  const keys: string[] = [];
-  for await (const chunk of database.read('A\0')) keys.push(...chunk.map(([key]) => key));
-  assert.deepEqual(keys, ['A\0x', 'A\0y']);
+  for (const [prefix, expected] of [
+    ['A\0', keys.slice(0, 2)],
+    ['\u{10ffff}\0', keys.slice(4, 5)],
+    ['', keys],
+  ] as const)
+    assert.deepEqual(Object.keys(await readAll(database, prefix)), expected);
   assert.ok((await database.measureBytes()) > 0);
   await database.close();
 });
