@@ -1,10 +1,11 @@
-import { mkdir, rename } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorCode } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import {
   DatabaseError,
+  ignoreMissing,
   openLevelDatabase,
   translateErrors,
   type Database,
@@ -17,6 +18,11 @@ const FORMAT_KEY = '\0format';
 
 /** Below `state.path`, because that folder cannot be renamed if it is a mount point. */
 const DATABASE_FOLDER = 'database';
+
+/** The number of starts in a row that ended while they opened the database: LevelDB aborts at some damage. */
+const UNFINISHED_STARTS_FILE = 'database.opening';
+/** A start that finds so many takes the database for damaged. Kills alone can end a few. */
+const MAX_UNFINISHED_STARTS = 4;
 
 /** An exporter that is being replaced may still be shutting down. */
 const LOCK_TIMEOUT_MS = 5000;
@@ -59,17 +65,21 @@ export async function openDatabase(options: OpenDatabaseOptions, restore?: Resto
 /** Renames a database that cannot be used, so that an operator can look at it, and logs what is lost. */
 async function setAside({ path, clock, logger }: OpenDatabaseOptions, { message }: Error): Promise<void> {
   const renamedTo = join(path, `${DATABASE_FOLDER}.damaged-${formatTime(clock.now())}`);
-  await translateErrors(rename(join(path, DATABASE_FOLDER), renamedTo));
+  // An operator may have moved it away.
+  await translateErrors(ignoreMissing(rename(join(path, DATABASE_FOLDER), renamedTo)));
   const fields = { path, err: message, renamed_to: renamedTo };
-  logger.warn(fields, 'State is unusable; the counters of all service codes start at 0');
+  logger.warn(
+    fields,
+    'State is unusable; the counters of all service codes start at 0; the renamed folder is yours to remove',
+  );
 }
 
 async function openWhenUnlocked(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {
-  const { path, clock, logger, open = openLevelDatabase } = options;
+  const { path, clock, logger } = options;
   const giveUpMs = clock.monotonic() + LOCK_TIMEOUT_MS;
   for (let attempts = 1; ; attempts += 1) {
     try {
-      return await check(await open(join(path, DATABASE_FOLDER)), restore);
+      return await openCounted(options, restore);
     } catch (error) {
       const isLocked = error instanceof DatabaseError && error.code === 'locked';
       if (!isLocked || clock.monotonic() >= giveUpMs) throw error;
@@ -77,6 +87,32 @@ async function openWhenUnlocked(options: OpenDatabaseOptions, restore?: Restore)
       await clock.sleep(LOCK_RETRY_MS);
     }
   }
+}
+
+/** Opens and reads the database, unless the last starts ended while they did. */
+async function openCounted(
+  { path, open = openLevelDatabase }: OpenDatabaseOptions,
+  restore?: Restore,
+): Promise<Database> {
+  const countPath = join(path, UNFINISHED_STARTS_FILE);
+  const count = await translateErrors(readUnfinishedStarts(countPath));
+  try {
+    if (count >= MAX_UNFINISHED_STARTS)
+      throw new DatabaseError('damaged', `The last ${count} starts ended while they opened it`);
+    await translateErrors(writeFile(countPath, String(count + 1)));
+    return await check(await open(join(path, DATABASE_FOLDER)), restore);
+  } finally {
+    await translateErrors(rm(countPath, { force: true }));
+  }
+}
+
+async function readUnfinishedStarts(path: string): Promise<number> {
+  const file = await ignoreMissing(lstat(path));
+  if (file === undefined) return 0;
+  // Reading a FIFO would wait for ever.
+  if (!file.isFile()) throw new DatabaseError('unusable', `Expected ${path} to be a regular file`);
+  // A process that this one waits for may remove it.
+  return Number(await ignoreMissing(readFile(path, 'utf8'))) || 0;
 }
 
 /** Marks a new database with the format. Closes and rejects one that cannot be read. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { test } from 'node:test';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { test, type TestContext } from 'node:test';
 import { SETTINGS, startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -10,13 +10,24 @@ import { RunningExporter } from '../program/running-exporter.ts';
 
 const CODES = ['A', 'B'];
 
-function start(serviceUrl: string, statePath: string, pollInterval: string): Program {
+function start(serviceUrl: string, statePath: string, pollInterval: string, nodeOptions = ''): Program {
   return startProgram([], {
     ...SETTINGS,
     XVS_UPSTREAM_BASE_URL: serviceUrl,
     XVS_SERVICE_CODES: CODES.join(','),
     XVS_POLL_INTERVAL: pollInterval,
     XVS_STATE_PATH: statePath,
+    NODE_OPTIONS: nodeOptions,
+  });
+}
+
+/** Serves a task whose input grows by 1,000 bytes in each listing. */
+async function serveGrowingTask(t: TestContext): Promise<string> {
+  let bytes = 0;
+  return await serveHttp(t, (_, response) => {
+    bytes += 1000;
+    const task = { id: 'task', vs_id: 'server', input_bytes: bytes, inputs: [], outputs: [] };
+    response.end(JSON.stringify({ ret: 0, user_list: [], task_list: [task] }));
   });
 }
 
@@ -31,28 +42,28 @@ async function stop(program: Program): Promise<void> {
   assert.equal(await program.exitCode, 0);
 }
 
+/** Runs an exporter until it has counted further bytes of each code, and stops it. Returns all of them. */
+async function runUntilCounted(serviceUrl: string, path: string): Promise<readonly number[]> {
+  await using program = start(serviceUrl, path, '1s');
+  const exporter = await RunningExporter.attach(program);
+  const before = await readInputBytes(exporter);
+  const counted = await waitUntil(
+    () => readInputBytes(exporter),
+    (found) => found.every((bytes, index) => bytes > (before[index] ?? 0)),
+  );
+  await stop(program);
+  return counted;
+}
+
 for (const [when, pollInterval] of [
   ['between two polls', '1s'],
   ['before the first poll and a stop', '1h'],
 ] as const)
   test(`a folder of the state that is removed ${when} costs no counter`, { timeout: 600_000 }, async (t) => {
-    let bytes = 0;
-    const service = await serveHttp(t, (_, response) => {
-      bytes += 1000;
-      const task = { id: 'task', vs_id: 'server', input_bytes: bytes, inputs: [], outputs: [] };
-      response.end(JSON.stringify({ ret: 0, user_list: [], task_list: [task] }));
-    });
+    const service = await serveGrowingTask(t);
     using folder = new TemporaryFolder();
     const path = folder.at('state');
-    {
-      await using program = start(service, path, '1s');
-      const exporter = await RunningExporter.attach(program);
-      await waitUntil(
-        () => readInputBytes(exporter),
-        (counted) => Math.min(...counted) > 0,
-      );
-      await stop(program);
-    }
+    await runUntilCounted(service, path);
     let before: readonly number[];
     {
       await using program = start(service, path, pollInterval);
@@ -86,3 +97,63 @@ for (const name of ['CURRENT', 'LOCK', 'LOG', '000003.log'])
     await stop(program);
     assert.match(readdirSync(path).join(), /database\.damaged-/);
   });
+
+/** Flips the bit that makes the first key of a table shorter than what LevelDB adds to each key. */
+function damageFirstKey(databasePath: string): void {
+  const name = readdirSync(databasePath).find((file) => file.endsWith('.ldb'));
+  const path = `${databasePath}/${name}`;
+  const table = readFileSync(path);
+  // Before a key: the length that it shares with the last one, that of the rest, and that of its value.
+  const lengthIndex = table.indexOf('\0format') - 2;
+  table[lengthIndex] = (table[lengthIndex] ?? 0) ^ 8;
+  writeFileSync(path, table);
+}
+
+test('a wrong bit of a table, which aborts LevelDB, costs four starts', { timeout: 600_000 }, async (t) => {
+  const service = await serveGrowingTask(t);
+  using folder = new TemporaryFolder();
+  const path = folder.at('state');
+  // Each start makes a table of the log. LevelDB compares the keys of two.
+  for (let tables = 0; tables < 2; tables += 1) await runUntilCounted(service, path);
+  damageFirstKey(`${path}/database`);
+  for (let aborts = 0; aborts < 4; aborts += 1) {
+    await using program = start(service, path, '1s');
+    assert.equal(await program.exitCode, null);
+    assert.match(program.stderr, /Assertion/);
+  }
+  await using program = start(service, path, '1s');
+  await program.waitForPort();
+  assert.equal(program.stderr.match(/"level":"warn"/g)?.length, 1, program.stderr);
+  assert.match(program.stderr, /State is unusable; the counters of all service codes start at 0/);
+  await stop(program);
+  assert.match(readdirSync(path).join(), /^database,database\.damaged-\w+$/);
+});
+
+/** Makes a process kill itself within some milliseconds after it began to open the database. */
+const killWhileOpening = (afterMs: number): string =>
+  `--import=data:text/javascript,${encodeURIComponent(`import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    const { writeFile } = fs.promises;
+    fs.promises.writeFile = async (...file) => {
+      await writeFile(...file);
+      setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${afterMs});
+    };
+    fs.promises.rm = () => new Promise(() => undefined);
+    syncBuiltinESMExports();`)}`;
+
+test('twenty kills while the database is being opened, three in a row at most, cost nothing', async (t) => {
+  const service = await serveGrowingTask(t);
+  using folder = new TemporaryFolder();
+  const path = folder.at('state');
+  const counted = await runUntilCounted(service, path);
+  for (let kill = 1; kill <= 20; kill += 1) {
+    await using killed = start(service, path, '1h', killWhileOpening(kill));
+    assert.equal(await killed.exitCode, null);
+    assert.deepEqual(readdirSync(path), ['database', 'database.opening']);
+    if (kill % 3 !== 0) continue;
+    await using program = start(service, path, '1h');
+    const restored = await readInputBytes(await RunningExporter.attach(program));
+    for (const [index, bytes] of counted.entries()) assert.ok((restored[index] ?? 0) >= bytes);
+    assert.deepEqual(readdirSync(path), ['database']);
+  }
+});
