@@ -64,7 +64,7 @@ export interface ListingLoss {
   readonly beforeLatestMs: number;
 }
 
-/** Fewer come and go all the time. */
+/** Smaller totals often halve without a fault. */
 const SMALLEST_LOST_TOTAL = { tasks: 3, users: 20 };
 
 /** Numbers of a poll; NaN means unknown. */

@@ -59,14 +59,14 @@ export class Poller implements AsyncDisposable {
     for (const code of options.codes) this.#add(code, options.persistence?.tallies.get(code.serviceCode));
   }
 
-  /** Whether the first poll of every service code has ended. Stays true when codes are added later. */
-  checkFirstRound(): boolean {
+  /** Notes whether the first poll of every service code has ended. Stays true when codes are added later. */
+  updateReadiness(): boolean {
     this.#hasFirstRoundEnded ||= this.#options.store.states.every(({ isUp }) => isUp !== undefined);
     return this.#hasFirstRoundEnded;
   }
 
-  /** Whether no poll loop is stuck now, regardless of the outcome of polls. Logs each change once. */
-  checkHealth(): boolean {
+  /** Notes whether no poll loop is stuck, regardless of the outcome of polls, and logs each change once. */
+  updateHealth(): boolean {
     const { clock, logger } = this.#options;
     const nowMs = clock.monotonic();
     const stuckCodes = [...this.#pollers].flatMap(([code, poller]) => (poller.isStuck(nowMs) ? code : []));
@@ -78,11 +78,11 @@ export class Poller implements AsyncDisposable {
     return isHealthy;
   }
 
-  /** Checks the health every 5 seconds until the signal aborts; rejects with its reason. */
+  /** Updates the health every 5 seconds until the signal aborts; rejects with its reason. */
   async watchHealth(signal: AbortSignal): Promise<never> {
     for (;;) {
       await this.#options.clock.sleep(HEALTH_CHECK_INTERVAL_MS, signal);
-      this.checkHealth();
+      this.updateHealth();
     }
   }
 
@@ -111,7 +111,7 @@ export class Poller implements AsyncDisposable {
 
   /** A code that stays keeps its counters, and a running poll if its settings are the same. */
   async apply(codes: readonly PolledCode[]): Promise<CodeDiff> {
-    this.checkFirstRound();
+    this.updateReadiness();
     const { persistence, tallySettings } = this.#options;
     const before = [...this.#pollers.values()].map(({ code }) => code);
     const diff = diffCodes(before, codes);

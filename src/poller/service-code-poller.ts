@@ -157,7 +157,7 @@ export class ServiceCodePoller {
     const { tally, metrics, pollLogger, clock, persistence } = this.#options;
     const { snapshot, problems, records } = tally.commit(listing, this.#getInstant());
     const durationMs = clock.monotonic() - startedMs;
-    // What a scrape has seen must survive a kill of the process.
+    // A listing that scrapes have seen must survive a kill of the process.
     await persistence?.write(tally.serviceCode, records);
     const { wallMs, monotonicMs } = snapshot.at;
     this.#publish({

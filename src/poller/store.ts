@@ -96,7 +96,7 @@ export class Store {
       return {
         serviceCode: state.serviceCode,
         staticLabels: this.#labels.get(state.serviceCode),
-        // Read together: what belongs to a service code is close together in memory.
+        // One code after the other: its numbers are close together in memory.
         samples: FAMILIES.map(([, getSamples]) => getSamples(state, view)),
       };
     });
@@ -156,7 +156,7 @@ const FAMILIES = Object.values<FamilySpec>(CATALOGUE).flatMap((spec): [FamilySpe
   return getSamples === undefined ? [] : [[spec, getSamples]];
 });
 
-/** What describes the last listing disappears with it; counters stay, but those of single tasks. */
+/** When the last listing is stale, gauges and the counters of single tasks disappear; other counters stay. */
 function createColumnGetter(group: LabelGroupName, family: string): SampleGetter {
   const { of, families } = labelGroup(group);
   const isCounter = families[family]?.type === 'counter';

@@ -18,7 +18,7 @@ const MAX_PUBLICATION_DELAY_MS = 100;
 /** A service code that is added while the disk does not answer starts without its state after this time. */
 const RESTORE_TIMEOUT_MS = 5000;
 
-/** On a busy machine, single writes are late again and again. */
+/** On a busy machine, single writes are often late. */
 const LATENESS_LOG_INTERVAL_MS = 60_000;
 
 /** The size of the files is measured at most this often. */
@@ -71,11 +71,11 @@ export class StateStore implements AsyncDisposable {
   readonly #unwritten = new Map<string, TallyRecords>();
   /** Service codes of which the database has all records. The next write of another one replaces them. */
   readonly #complete: Set<string>;
-  /** The batch that has not begun, by service code. */
+  /** The changes of the next batch, by service code. */
   #queue = new Map<string, QueuedWrite>();
   /** Resolves to whether the last batch is written. */
   #batch = Promise.resolve(true);
-  /** The end of all that was begun. */
+  /** Resolves when all work on the database has ended. */
   #idle: Promise<unknown> = Promise.resolve();
   #measuredAtMs = Number.NEGATIVE_INFINITY;
   /** The message of the last write that failed; `undefined` if the last write succeeded. */
@@ -159,7 +159,7 @@ export class StateStore implements AsyncDisposable {
     return this.#batch;
   }
 
-  /** Runs work that uses the database when what was begun before has ended. The work must not reject. */
+  /** Runs work on the database after all earlier work. It must not reject. */
   #enqueue(work: () => Promise<boolean>): Promise<boolean> {
     const done = this.#idle.then(work);
     this.#idle = done;
@@ -201,9 +201,9 @@ export class StateStore implements AsyncDisposable {
       this.statistics.writeErrors += 1;
       this.#logFailure(error);
       this.#database = undefined;
-      // The one that is opened next may be an empty one.
+      // The database that is opened next may be empty.
       this.#complete.clear();
-      // The error that closing may have is that of the work.
+      // Closing may fail with the error of the work, which is logged once.
       await opening.then((database) => database.close()).catch((closeError) => this.#logFailure(closeError));
       return false;
     }

@@ -112,8 +112,8 @@ export function createExporterFacade(parts: ExporterParts) {
       return `Shard ${other} polls this service code; this is ${formatShard(shard)}.`;
     },
     /** Whether the poll loops run, regardless of the outcome of polls. */
-    isHealthy: (): boolean => poller.checkHealth(),
-    isReady: (): boolean => poller.checkFirstRound(),
+    isHealthy: (): boolean => poller.updateHealth(),
+    isReady: (): boolean => poller.updateReadiness(),
     getStatuses(): readonly ServiceCodeStatus[] {
       const nowMs = clock.monotonic();
       return store.states.map((state) => toServiceCodeStatus(state, labels, nowMs));

@@ -12,7 +12,7 @@ test('a loop that waits for its next poll, or polls, is not stuck, however long 
   for (let elapsedMs = 0; elapsedMs < 10 * INTERVAL_MS; elapsedMs += 1000) {
     const before = elapsedMs === 0 ? 0 : client.requests.length;
     await advanceClock(clock, 1000);
-    assert.equal(poller.checkHealth(), true);
+    assert.equal(poller.updateHealth(), true);
     for (const request of client.requests.slice(before)) await request.respond(createListingBody(0));
   }
   assert.ok(client.requests.length >= 20);
@@ -25,11 +25,11 @@ test('a loop that does not wake up is stuck one minute after its poll was due', 
   await client.latest.respond(createListingBody(0));
   // `A` is due after one interval, `B` after half of one.
   clock.suspend(INTERVAL_MS / 2 + 60_000);
-  assert.equal(poller.checkHealth(), true);
+  assert.equal(poller.updateHealth(), true);
   clock.suspend(1);
-  assert.equal(poller.checkHealth(), false);
+  assert.equal(poller.updateHealth(), false);
   clock.suspend(INTERVAL_MS / 2);
-  assert.equal(poller.checkHealth(), false);
+  assert.equal(poller.updateHealth(), false);
   assert.deepEqual(
     lines.filter(({ level }) => level === 'error'),
     [{ level: 'error', service_codes: ['B'], msg: 'Poll loop is stuck; reporting unhealthy' }],
@@ -40,9 +40,9 @@ test('a poll with a long timeout is stuck after twice that time', async (t) => {
   const { clock, poller, start } = createRig(t, ['A'], { timeoutMs: 40_000 });
   await start();
   await advanceClock(clock, 80_000);
-  assert.equal(poller.checkHealth(), true);
+  assert.equal(poller.updateHealth(), true);
   await advanceClock(clock, 1);
-  assert.equal(poller.checkHealth(), false);
+  assert.equal(poller.updateHealth(), false);
 });
 
 test('after the machine wakes from sleep, no loop is stuck before its first poll has ended', async (t) => {
@@ -53,7 +53,7 @@ test('after the machine wakes from sleep, no loop is stuck before its first poll
   clock.suspend(8 * 60 * 60_000);
   clock.resume();
   await nextTurn();
-  assert.equal(poller.checkHealth(), true);
+  assert.equal(poller.updateHealth(), true);
   assert.equal(client.requests.length, 2);
 });
 

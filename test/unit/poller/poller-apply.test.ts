@@ -217,17 +217,17 @@ test('the exporter stays ready when a code is added', async (t) => {
   await start();
   await client.latest.respond(createListingBody(0));
   await poller.apply([A, B]);
-  assert.equal(poller.checkFirstRound(), true);
+  assert.equal(poller.updateReadiness(), true);
 });
 
 test('an unready exporter becomes ready with the first poll of the codes that replaced the others', async (t) => {
   const { clock, client, poller, start } = createRig(t);
   await start();
   await poller.apply([B]);
-  assert.equal(poller.checkFirstRound(), false);
+  assert.equal(poller.updateReadiness(), false);
   await advanceClock(clock, 0);
   await client.latest.respond(createListingBody(0));
-  assert.equal(poller.checkFirstRound(), true);
+  assert.equal(poller.updateReadiness(), true);
 });
 
 test('codes applied during disposal are not polled', async (t) => {

@@ -26,7 +26,7 @@ describe('periodic polls', () => {
         ['B', undefined, undefined],
       ],
     );
-    assert.equal(poller.checkFirstRound(), false);
+    assert.equal(poller.updateReadiness(), false);
     assert.equal(poller.getPlan('A', clock.monotonic())?.nextPollInMs, undefined);
   });
 
@@ -120,10 +120,10 @@ describe('one poll of every service code', () => {
     await nextTurn();
     const [first, second] = client.requests;
     await first?.respond(GOOD);
-    assert.equal(poller.checkFirstRound(), false);
+    assert.equal(poller.updateReadiness(), false);
     await second?.fail(new UpstreamError('dns', 'The name of the service could not be resolved'));
     await polled;
-    assert.equal(poller.checkFirstRound(), true);
+    assert.equal(poller.updateReadiness(), true);
   });
 
   it('rejects with the reason of an abort', async (t) => {
