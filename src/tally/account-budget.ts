@@ -4,7 +4,8 @@ import { MAX_ACCOUNTS } from '../runtime/limits.ts';
 /**
  * The accounts of all service codes of the process together: tasks, inputs and outputs, live and departed.
  * When the budget is used up, departed accounts give way, those of the service code with the most first; then
- * no code above its equal part gets further ones.
+ * no code above its equal part gets further ones. A code below its part does, beyond the limit: with their next
+ * listings, those above their parts give up as many.
  */
 export class AccountBudget {
   readonly maxAccounts: number;
@@ -41,10 +42,19 @@ export class AccountBudget {
   makeRoom(share: AccountShare, count: number): boolean {
     while (this.#total + count > this.maxAccounts) {
       // A service code below its equal part gets accounts although others hold more.
-      if (this.#findLargestWithDeparted()?.evictOne() !== true)
-        return share.size + count <= this.maxAccounts / this.#shares.size;
+      if (this.#findLargestWithDeparted()?.evictOne() !== true) return share.size + count <= this.#equalPart;
     }
     return true;
+  }
+
+  /** Evicts departed accounts while there are too many. Returns how many live ones of a code have to go, too. */
+  giveWay(share: AccountShare): number {
+    if (this.makeRoom(share, 0)) return 0;
+    return Math.min(this.#total - this.maxAccounts, share.size - this.#equalPart);
+  }
+
+  get #equalPart(): number {
+    return Math.floor(this.maxAccounts / this.#shares.size);
   }
 
   #findLargestWithDeparted(): AccountShare | undefined {
@@ -85,6 +95,11 @@ export class AccountShare implements AccountReservations {
 
   get size(): number {
     return this.#departed + Math.max(this.#live, this.#reserved);
+  }
+
+  /** Evicts departed accounts while there are too many. Returns how many live ones have to go, too. */
+  giveWay(): number {
+    return this.#budget.giveWay(this);
   }
 
   hasRoom({ live }: { readonly live: number }): boolean {

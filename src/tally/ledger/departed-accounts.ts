@@ -36,6 +36,14 @@ export class DepartedAccounts {
     this.share.add({ live: countAccounts(account) - lastCount });
   }
 
+  /** Drops the accounts of parts that left a live task; returns how many. */
+  dropParts(account: TaskAccount): number {
+    const count = dropDepartedParts(account);
+    this.#evictedCount += count;
+    this.share.add({ live: -count });
+    return count;
+  }
+
   add(account: TaskAccount): void {
     const count = countAccounts(account);
     this.#tasks.add(account);

@@ -162,7 +162,7 @@ export class Ledger {
     // The accounts of tasks that left give way to those of new ones.
     for (const account of this.#live) if (!tasks.has(account.id)) this.#depart(account, commit);
     this.#live = [];
-    for (const reading of sortByExpectation(tasks, expectedNames)) {
+    for (const reading of this.#giveWay(sortByExpectation(tasks, expectedNames), commit)) {
       const account = this.#commitTask(reading, commit);
       if (account === undefined) continue;
       this.#live.push(account);
@@ -225,6 +225,26 @@ export class Ledger {
     evictions.count('departedTasksEvicted', this.#departed.takeEvictedCount());
   }
 
+  /** Gives up accounts that others need: of parts that left, then of the last tasks. Returns the other tasks. */
+  #giveWay(readings: readonly TaskReading[], commit: Commit): readonly TaskReading[] {
+    let excess = this.accountShare.giveWay();
+    if (excess === 0) return readings;
+    for (const { id } of readings) {
+      const account = this.getTask(id);
+      if (account !== undefined && excess > 0) excess -= this.#departed.dropParts(account);
+    }
+    const kept = readings.toReversed().filter(({ id }) => {
+      const account = this.getTask(id);
+      if (account === undefined || excess <= 0) return true;
+      excess -= countAccounts(account);
+      this.#depart(account, commit);
+      this.#departed.forget(account);
+      countWithoutAccount(commit);
+      return false;
+    });
+    return kept.toReversed();
+  }
+
   /** Returns the account of a listed task; `undefined` if there is no room: the task counts as not listed. */
   #commitTask(reading: TaskReading, commit: Commit): TaskAccount | undefined {
     const found = this.getTask(reading.id);
@@ -234,7 +254,7 @@ export class Ledger {
     if (!this.#departed.share.hasRoom({ live: countItems(reading) - lastAccountCount })) {
       if (isDeparted) this.#departed.add(found);
       else if (found !== undefined) this.#depart(found, commit);
-      commit.rows.listingSurplus.count('listingSurplus', 1, 'account');
+      countWithoutAccount(commit);
       return undefined;
     }
     const account = found ?? this.#createAccount(reading, commit);
@@ -327,14 +347,19 @@ function measureSuspendedMs(last: Instant | undefined, at: Instant, gap: Restart
   return Math.max(0, Math.min(wallMs, REMEMBERED_MS) - (at.monotonicMs - last.monotonicMs));
 }
 
+function countWithoutAccount({ rows }: Commit): void {
+  rows.listingSurplus.count('listingSurplus', 1, 'account');
+}
+
 function sortByExpectation(
   tasks: ReadonlyMap<string, TaskReading>,
   expectedNames: readonly string[],
-): Iterable<TaskReading> {
-  if (expectedNames.length === 0) return tasks.values();
+): readonly TaskReading[] {
+  const readings = [...tasks.values()];
+  if (expectedNames.length === 0) return readings;
   const names = new Set(expectedNames);
   const isExpected = ({ name }: TaskReading): boolean => name !== undefined && names.has(name);
-  return [...tasks.values()].toSorted((a, b) => Number(isExpected(b)) - Number(isExpected(a)));
+  return readings.toSorted((a, b) => Number(isExpected(b)) - Number(isExpected(a)));
 }
 
 const countItems = ({ inputs, outputs }: TaskReading): number => Math.max(1, inputs.length) + outputs.length;
