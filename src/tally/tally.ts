@@ -115,7 +115,7 @@ export class Tally {
     const rows = Object.assign(ledgerRows, listing.rows);
     this.#hideUnmetered(rows.outputs);
     const expectedNames = this.#expectedTasks.names;
-    this.#details?.beginCommit(listing, expectedNames, time);
+    this.#details?.beginCommit(listing, expectedNames);
     this.#expectedCounters.beginCommit(expectedNames, time);
     const servers = new ServerSums(rows);
     this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames, servers }, time, (reading, gain) => {

@@ -1,19 +1,14 @@
 import type { TaskGain } from './ledger/ledger.ts';
-import type { Instant } from './instant.ts';
 import type { TaskGroupName } from '../listing/label-groups.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN, type LabelSet } from '../listing/label-values.ts';
 import type { Listing, TaskReading } from '../listing/listing.ts';
 import { placeOf, TextRows, type RowsOf } from '../listing/rows.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
-import { TaskSlots } from './task-slots.ts';
 
 const FORMAT = placeOf('outputs', 'format');
 
 /** Names of one service code that are told apart, besides the expected ones. */
 const MAX_NAMES = 1000;
-
-/** Tasks of an earlier process have been seen before all others. */
-const RESTORED: Instant = { wallMs: 0, monotonicMs: 0 };
 
 export type PersistedTaskDetail = readonly [
   taskId: string,
@@ -35,10 +30,9 @@ interface TaskLookup {
   getTask(id: string): TaskAccount | undefined;
 }
 
-/** The families per task, of those with the most connections, then those with the highest input. */
+/** The families per task: of the first ones of a code. A free place goes to the first listed task without one. */
 export class TaskDetails {
   readonly #maxTasks: number;
-  readonly #slots: TaskSlots;
   /** Names that are told apart, the longest absent first. */
   readonly #names = new Set<string>();
   #expectedNames: ReadonlySet<string> = new Set();
@@ -49,24 +43,20 @@ export class TaskDetails {
 
   constructor(maxTasks: number) {
     this.#maxTasks = maxTasks;
-    this.#slots = new TaskSlots(maxTasks);
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
   beginCommit(
     { tasks: readings, rows }: Pick<Listing, 'tasks' | 'rows'>,
     expectedNames: readonly string[],
-    at: Instant,
   ): void {
     this.#expectedNames = new Set(expectedNames);
     this.#outputLabels = rows.outputs.labelSets;
-    this.#slots.assign(readings, at);
-    for (const id of this.#details.keys())
-      if (!readings.has(id) || !this.#slots.has(id)) this.#details.delete(id);
+    for (const id of this.#details.keys()) if (!readings.has(id)) this.#details.delete(id);
     const names = new Set<string>();
     for (const [id, reading] of readings) {
-      if (!this.#slots.has(id)) continue;
       const known = this.#details.get(id);
+      if (known === undefined && this.#details.size >= this.#maxTasks) continue;
       const detail = known ?? this.#createDetail(id);
       detail.isNew = known === undefined;
       detail.newFormats.clear();
@@ -96,7 +86,6 @@ export class TaskDetails {
   /** Restores a task that an earlier process exposed, up to the limit. */
   restore([taskId, inputTotal, outputs]: PersistedTaskDetail): void {
     if (this.#details.size >= this.#maxTasks) return;
-    this.#slots.restore(taskId, RESTORED);
     const detail = this.#createDetail(taskId, inputTotal);
     for (const [format, total] of outputs) detail.outputTotals.set(format, total);
   }

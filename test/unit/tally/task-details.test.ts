@@ -30,29 +30,18 @@ test('a task has its info, its bytes since its first listing, its connections an
   assert.deepEqual(readValues(snapshot, 'taskFirstSeen'), { 'task-1': START_MS / 1000 });
 });
 
-test('among tasks of equal size, slots stay the same, and the number of other tasks is exposed', () => {
+test('the first tasks keep their places, and a free one goes to the first listed task that has none', () => {
   const run = new TallyRun({ perTask: true, maxTasks: 2 });
-  const tasks = (...ids: string[]) => ids.map((id) => buildTaskRecord({ id }));
   const shown = (...ids: string[]): unknown => {
-    const snapshot = run.commitListing({ tasks: tasks(...ids) });
+    const snapshot = run.commitListing({ tasks: ids.map((id) => buildTaskRecord({ id })) });
     return [Object.keys(readValues(snapshot, 'taskStalled')), readValues(snapshot, 'foldedLabelSets')];
   };
-  assert.deepEqual(shown('a', 'b', 'c'), [['a', 'b'], { xvs_task_info: 1 }]);
-  assert.deepEqual(shown('c', 'b', 'a'), [['a', 'b'], { xvs_task_info: 1 }]);
-  assert.deepEqual(shown('c', 'b'), [['b', 'c'], { xvs_task_info: 0 }]);
-});
-
-test('the tasks with the most connections are exposed, then those with the highest input', () => {
-  const run = new TallyRun({ perTask: true, maxTasks: 2 });
-  const task = (id: string, httpConnectionsNum: number, inputBytes: number) =>
-    buildTaskRecord({ id, inputBytes, outputs: [buildOutputRecord({ httpConnectionsNum })] });
-  const commit = (...tasks: readonly ReturnType<typeof task>[]) =>
-    Object.keys(readValues(run.commitListing({ tasks }), 'taskStalled')).toSorted();
-  assert.deepEqual(commit(task('a', 1, 0), task('b', 5, 0), task('c', 0, 900), task('d', 5, 10)), ['b', 'd']);
-  // Twice as many connections replace nothing, more than twice as many do.
-  assert.deepEqual(commit(task('a', 10, 0), task('b', 5, 0), task('d', 5, 10)), ['b', 'd']);
-  assert.deepEqual(commit(task('a', 11, 0), task('b', 5, 0), task('d', 5, 10)), ['a', 'd']);
-  assert.deepEqual(commit(task('a', 5, 0), task('b', 8, 0), task('d', 5, 10)), ['a', 'd']);
+  assert.deepEqual(shown('a', 'b', 'c', 'd'), [['a', 'b'], { xvs_task_info: 2 }]);
+  assert.deepEqual(shown('d', 'c', 'b', 'a'), [['a', 'b'], { xvs_task_info: 2 }]);
+  assert.deepEqual(shown('d', 'c', 'b'), [['b', 'd'], { xvs_task_info: 1 }]);
+  run.restart();
+  assert.deepEqual(shown('a', 'c', 'd', 'b'), [['b', 'd'], { xvs_task_info: 2 }]);
+  assert.deepEqual(shown('d'), [['d'], { xvs_task_info: 0 }]);
 });
 
 test('the name of a task is the last label of its info, and a task without a name has no such label', () => {
