@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { ConfigMap } from 'kubernetes-models/v1';
 import { selectShard } from '../../../../src/sharding/shard.ts';
-import { listDeployYaml, readDeployFile } from '../../../support/deploy-files.ts';
-import { assertGolden } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { repositoryPath, readRepositoryFile } from '../../../support/repository.ts';
 import {
@@ -35,26 +33,6 @@ function kustomize(path: string): readonly Manifest[] {
   assert.equal(stderr, '');
   return parseManifests(stdout);
 }
-
-test('the overlay has the rules of deploy/prometheus/rules, each file as an object of the Operator', () => {
-  const objects = listDeployYaml('prometheus/rules').map((name) =>
-    [
-      'apiVersion: monitoring.coreos.com/v1',
-      'kind: PrometheusRule',
-      'metadata:',
-      `  name: xvs-exporter-${basename(name, '.yml')}`,
-      'spec:',
-      readDeployFile(name)
-        .trimEnd()
-        .replaceAll(/^(?=.)/gm, '  '),
-    ].join('\n'),
-  );
-  const note = '# Made from deploy/prometheus/rules by `UPDATE_GOLDEN=1 npm test -- kubernetes`.';
-  assertGolden(
-    `../../${FOLDER}/overlays/monitoring/prometheusrule.yaml`,
-    `${note}\n${objects.join('\n---\n')}\n`,
-  );
-});
 
 /** Renders an overlay in a folder of the repository, because kustomize takes relative paths only. */
 function renderOverlay(kustomization: string, config: string = ''): readonly Manifest[] {
