@@ -43,13 +43,16 @@ export function listDeployYaml(folder: string): readonly string[] {
     .map((name) => `${folder}/${name}`);
 }
 
-function readRuleFile(name: string): readonly (AlertRule | RecordingRule)[] {
-  return ruleFileSchema.parse(parse(readDeployFile(name))).groups.flatMap(({ rules }) => rules);
+/** Reads the shipped groups of rules for Prometheus. */
+export function readRuleGroups(): z.infer<typeof ruleFileSchema>['groups'] {
+  return listDeployYaml('prometheus/rules').flatMap(
+    (name) => ruleFileSchema.parse(parse(readDeployFile(name))).groups,
+  );
 }
 
 /** Reads all shipped rules for Prometheus. */
 export function readRules(): readonly (AlertRule | RecordingRule)[] {
-  return listDeployYaml('prometheus/rules').flatMap(readRuleFile);
+  return readRuleGroups().flatMap(({ rules }) => rules);
 }
 
 /** Reads the shipped alerting rules. */

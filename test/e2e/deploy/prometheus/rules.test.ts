@@ -7,12 +7,13 @@ import { readRepositoryFile } from '../../../support/repository.ts';
 import {
   readDeployFile,
   readAlertRules,
+  readRuleGroups,
   readRules,
   readRecordingRules,
   readRunbookQueries,
 } from '../../../support/deploy-files.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
-import { findUnaggregatedJoins } from '../../../support/promql.ts';
+import { findUnaggregatedJoins, listMetricNames } from '../../../support/promql.ts';
 
 const dashboardSchema = z.looseObject({
   uid: z.string(),
@@ -34,7 +35,6 @@ const LEVELS: Readonly<Record<string, readonly string[]>> = {
   service_code_vs_id: ['service_code', 'vs_id'],
   service_code_task_name: ['service_code', 'task_name'],
   service_code_vs_id_format: ['service_code', 'vs_id', 'format'],
-  instance_service_code: ['instance', 'job', 'service_code'],
 };
 
 function parseLevel(record: string): string {
@@ -45,7 +45,7 @@ for (const { alert, labels, annotations, for: wait } of readAlertRules()) {
   test(`${alert} has severity, layer, summary, description and links`, () => {
     assert.match(alert, /^Xvs[A-Z]\w+$/);
     assert.deepEqual(Object.keys(labels).toSorted(), ['layer', 'severity']);
-    assert.match(labels['severity'] ?? '', /^(critical|warning|info)$/);
+    assert.match(labels['severity'] ?? '', /^(critical|warning)$/);
     assert.match(labels['layer'] ?? '', /^(exporter|api|data)$/);
     assert.deepEqual(
       Object.keys(annotations)
@@ -83,6 +83,26 @@ test('rules use existing metrics and labels only', async () => {
   const known = new Map([...(await listKnownSeries()), ...recorded]);
   assert.deepEqual(
     readRules().flatMap(({ expr }) => findUnknownNames(expr, known)),
+    [],
+  );
+});
+
+test('a rule reads series that its own group records before it, and each is read', () => {
+  const read = new Set<string>();
+  for (const { rules } of readRuleGroups()) {
+    const recorded = new Set<string>();
+    for (const rule of rules) {
+      const names = [...listMetricNames(rule.expr)].filter((name) => name.includes(':'));
+      assert.deepEqual(
+        names.filter((name) => !recorded.has(name)),
+        [],
+      );
+      for (const name of names) read.add(name);
+      if ('record' in rule) recorded.add(rule.record);
+    }
+  }
+  assert.deepEqual(
+    readRecordingRules().filter(({ record }) => !read.has(record)),
     [],
   );
 });

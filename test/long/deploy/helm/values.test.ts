@@ -52,7 +52,7 @@ test('each value changes the expected manifest and keeps all valid', async (t) =
 test('prometheusRule.alerts disables alerts and changes their severity and duration', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const alerts = {
-    XvsServerImbalance: { disabled: true },
+    XvsTaskFlapping: { disabled: true },
     XvsTasksDropped: { severity: 'critical', for: '5m' },
   };
   const manifests = renderChart({ prometheusRule: { enabled: true, alerts } });
@@ -64,7 +64,7 @@ test('prometheusRule.alerts disables alerts and changes their severity and durat
   assert.deepEqual([dropped?.for, dropped?.labels], ['5m', { layer: 'data', severity: 'critical' }]);
   const rendered = rules.flatMap(({ alert }) => alert ?? []).toSorted();
   const shipped = readAlertRules().map(({ alert }) => alert);
-  assert.deepEqual(rendered, shipped.filter((alert) => alert !== 'XvsServerImbalance').toSorted());
+  assert.deepEqual(rendered, shipped.filter((alert) => alert !== 'XvsTaskFlapping').toSorted());
 });
 
 test('invalid values are rejected with their path', async (t) => {
