@@ -105,9 +105,7 @@ export class ExpectedTasks {
         minima: minima.get(name),
         sinceMs: this.#findSince(condition, ofCondition, before?.task, at),
       };
-      // The tasks of a name may tell no input bytes: a total of 0 has no rate.
-      const bytes = expectedCounters.get(name)?.inputBytes || undefined;
-      return [name, follow(task, before, bytes, at)];
+      return [name, follow(task, before, expectedCounters.get(name)?.inputBytes, at)];
     });
     this.#following = new Map(following);
     this.#lastMs = at.wallMs;

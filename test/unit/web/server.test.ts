@@ -37,14 +37,6 @@ test('it listens on several addresses and sends the responses of the handler', a
   }
 });
 
-test('a response that has been sent says so', async (t) => {
-  const sent = deferred();
-  const handle = () => Promise.resolve({ ...respondText(200, 'hello'), onSent: sent.resolve });
-  const { port } = await start(t, { handle });
-  await requestOverHttp(port);
-  await sent.promise;
-});
-
 test('if one address is taken, it listens on none', async (t) => {
   const { port: taken } = await start(t);
   const { server, port: free } = await start(t);
