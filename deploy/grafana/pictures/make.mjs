@@ -1,9 +1,11 @@
 // Renders the pictures of the dashboards in docs/pictures/dashboards:
 //
-//   npm run build && npx tsc -p tsconfig.json && node deploy/grafana/pictures/make.mjs [--minutes=8] [--recorded]
+//   npm run build && npx tsc -p tsconfig.json && node deploy/grafana/pictures/make.mjs [--minutes=8] [--recorded] [--light]
+//     [--more-codes=2000]
 //
 // Requires Prometheus and Chromium. The first run installs Grafana's components, about 450 MB, in .cache/; they are not
-// dependencies of the project. `--recorded` renders the last recording again.
+// dependencies of the project. `--recorded` renders the last recording again. Light pictures, and those of more
+// codes, are only to be looked at, in the cache.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -21,7 +23,6 @@ import { parseArgs } from 'node:util';
 import { bundle } from './bundle.mjs';
 import { cache, install, installed, root } from './tool-cache.mjs';
 
-const target = join(root, 'docs/pictures/dashboards');
 const WIDTH = 1400;
 /** Chromium asks no server: a page of a file could not load the icons. */
 const ORIGIN = 'http://pictures.invalid/';
@@ -31,9 +32,14 @@ const { values: flags } = parseArgs({
   options: {
     minutes: { type: 'string', default: '8' },
     recorded: { type: 'boolean', default: false },
+    light: { type: 'boolean', default: false },
+    'more-codes': { type: 'string', default: '0' },
     chromium: { type: 'string', default: 'chromium' },
   },
 });
+
+const isPublished = !flags.light && flags['more-codes'] === '0';
+const target = isPublished ? join(root, 'docs/pictures/dashboards') : join(cache, 'pictures');
 
 install();
 mkdirSync(target, { recursive: true });
@@ -45,7 +51,7 @@ async function record(minutes) {
   console.log(`Letting a service and an exporter run for ${minutes} minutes …`);
   const compiled = pathToFileURL(join(root, 'build/deploy/grafana/pictures/record.js')).href;
   const recorder = await import(compiled);
-  for (const [uid, recording] of await recorder.record(minutes)) {
+  for (const [uid, recording] of await recorder.record(minutes, Number(flags['more-codes']))) {
     writeFileSync(join(cache, `${uid}.json`), recording);
   }
 }
@@ -82,7 +88,7 @@ async function drawOne(context, uid) {
   const page = await context.newPage();
   const problems = [];
   page.on('pageerror', (error) => problems.push(error.stack));
-  await page.goto(`${ORIGIN}page.html`);
+  await page.goto(`${ORIGIN}page.html#${flags.light ? 'light' : 'dark'}`);
   const height = await page.evaluate(
     ([one, width]) => globalThis.drawDashboard(one, width),
     [recording, WIDTH],

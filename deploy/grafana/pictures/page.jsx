@@ -9,8 +9,6 @@ import { drawMarks, marksOf } from './annotations.js';
 import { States } from './state-timeline.jsx';
 import { theme } from './theme.js';
 
-/** Seconds between two recorded values. */
-const STEP = 5;
 /** Grafana's grid: 24 columns, rows of 30 pixels, 8 between them. */
 const GRID = { columns: 24, row: 30, gap: 8, margin: 16, head: 92 };
 
@@ -18,17 +16,18 @@ setAppEvents(new EventBusSrv());
 setPluginImportUtils({ importPanelPlugin: async () => undefined, getPanelPluginFromCache: () => undefined });
 
 /** Renders a recorded dashboard and returns the height of the page. */
-globalThis.drawDashboard = async ({ dashboard, start, end, chosen, answers, annotations }, width) => {
+globalThis.drawDashboard = async ({ dashboard, start, end, step, chosen, answers, annotations }, width) => {
   const panels = await Promise.all(
     dashboard.panels.map(async (panel) => ({
       panel,
-      frames: panel.type === 'row' ? [] : await framesOf(panel, answers, theme, { start, end, step: STEP }),
+      frames: panel.type === 'row' ? [] : await framesOf(panel, answers, theme, { start, end, step }),
     })),
   );
   const range = { from: dateTime(start * 1000), to: dateTime(end * 1000) };
   const shared = {
     timeRange: { ...range, raw: range },
-    marks: marksOf(annotations, { start, end, step: STEP }),
+    step,
+    marks: marksOf(annotations, { start, end, step }),
   };
   const bottom = Math.max(...dashboard.panels.map(({ gridPos: { y, h } }) => y + h));
   const height = GRID.head + bottom * (GRID.row + GRID.gap) + GRID.margin;
@@ -97,7 +96,7 @@ function Body(props) {
     case 'table':
       return <Rows {...props} />;
     case 'state-timeline':
-      return <States {...props} step={STEP} />;
+      return <States {...props} />;
     default:
       throw new Error(`Expected a kind of panel that can be drawn, found ${panel.type}`);
   }

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { listDeployYaml, readDeployFile } from '../../../test/support/deploy-files.ts';
 import {
+  ALL_SELECTED,
   readCommittedDashboards,
   interpolate,
   type Dashboard,
@@ -20,6 +21,7 @@ interface QueryContext {
   readonly url: string;
   readonly start: number;
   readonly end: number;
+  readonly step: number;
   readonly values: Readonly<Record<string, string>>;
 }
 
@@ -28,6 +30,8 @@ interface Recording {
   readonly dashboard: Dashboard;
   readonly start: number;
   readonly end: number;
+  /** Seconds between two recorded values. */
+  readonly step: number;
   /** Selected values by the labels of the variables. */
   readonly chosen: Readonly<Record<string, string>>;
   /** Responses by panel and refId. */
@@ -45,8 +49,6 @@ const CODES = [
 /** Tasks that never end; TESTING and STADIUM expect them. */
 const STREAMS = ['main', 'backup'];
 const EXPECTED = [{ name: 'main', min_input_rate: '2Mbit/s', outputs: 3 }, { name: 'backup' }];
-/** As for a data source with `timeInterval: 5s`. */
-const STEP = 5;
 
 /** Variables that are not All on the pictures. */
 const SELECTED_VARIABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -56,33 +58,45 @@ const SELECTED_VARIABLES: Readonly<Record<string, Readonly<Record<string, string
 
 /**
  * Runs a service with faults and an exporter for some minutes and records the queries of the dashboards: a `Recording` as
- * JSON for each uid.
+ * JSON for each uid. With `moreCodes`, polls and scrapes are as rare as shipped.
  */
-export async function record(minutes: number): Promise<ReadonlyMap<string, string>> {
+export async function record(minutes: number, moreCodes: number): Promise<ReadonlyMap<string, string>> {
+  const codes = Array.from({ length: moreCodes }, (_, index) => `CODE_${index}`);
+  const interval = moreCodes === 0 ? '1s' : '15s';
+  // As for a data source with this `timeInterval`.
+  const step = moreCodes === 0 ? 5 : 15;
   await using service = startSimulatorProgram(
-    ...CODES.map((code) => `--service-code=${code}`),
+    ...[...CODES, ...codes.map((code) => `${code}:abc:users=8,tasks=2`)].map(
+      (code) => `--service-code=${code}`,
+    ),
     ...STREAMS.map((name) => `--stream=${name}`),
   );
   const serviceUrl = await service.waitForUrl();
-  const first = startExporter(serviceUrl, '0');
+  const start = (port: string): Program => startExporter({ serviceUrl, port, codes, interval });
+  const first = start('0');
   const port = await waitForPort(first);
-  await using standby = startExporter(serviceUrl, '0');
+  await using standby = start('0');
   const standbyPort = await waitForPort(standby);
+  const targets = [`127.0.0.1:${port}`, `127.0.0.1:${standbyPort}`];
   await using prometheus = await Prometheus.start({
-    targets: [`127.0.0.1:${port}`, `127.0.0.1:${standbyPort}`],
+    interval,
+    jobs: [{ job_name: 'xvs-exporter', scrape_timeout: interval, static_configs: [{ targets }] }],
     rules: listDeployYaml('prometheus/rules').map((file): unknown => parse(readDeployFile(file))),
   });
-  await using restarted = await runScenario({ serviceUrl, first, port, standby }, minutes * 60);
+  await using restarted = await runScenario(
+    { serviceUrl, first, standby, restart: () => start(port) },
+    minutes * 60,
+  );
   await waitForPort(restarted);
-  const end = Math.floor(Date.now() / 1000 / STEP) * STEP;
-  const start = end - minutes * 60 + 30;
+  const end = Math.floor(Date.now() / 1000 / step) * step;
   const named = [...readCommittedDashboards().values()].map(async (dashboard): Promise<[string, string]> => {
     const uid = dashboard.uid ?? '';
     const recording = await recordDashboard(dashboard, {
       url: prometheus.url,
-      start,
+      start: end - minutes * 60 + 30,
       end,
-      values: createVariableValues(uid),
+      step,
+      values: { ...ALL_SELECTED, ...SELECTED_VARIABLES[uid], __range: '7m', __rate_interval: `${4 * step}s` },
     });
     // The ports differ in each run.
     const text = JSON.stringify(recording)
@@ -96,15 +110,18 @@ export async function record(minutes: number): Promise<ReadonlyMap<string, strin
 interface Scene {
   readonly serviceUrl: string;
   readonly first: Program;
-  readonly port: string;
   readonly standby: Program;
+  readonly restart: () => Program;
 }
 
 /**
  * Restarts the exporter during the recording, and stops another one. At the end, a service code and its expected streams are
  * down for long enough that alerts fire. Returns the exporter that still runs.
  */
-async function runScenario({ serviceUrl, first, port, standby }: Scene, seconds: number): Promise<Program> {
+async function runScenario(
+  { serviceUrl, first, standby, restart }: Scene,
+  seconds: number,
+): Promise<Program> {
   const wait = (share: number): Promise<void> => delay(share * seconds * 1000);
   const fault = (body: Readonly<Record<string, unknown>>): Promise<Response> =>
     fetch(`${serviceUrl}/-/faults`, { method: 'PUT', body: JSON.stringify(body) });
@@ -118,7 +135,7 @@ async function runScenario({ serviceUrl, first, port, standby }: Scene, seconds:
   await wait(0.07);
   await mend('TESTING');
   await first[Symbol.asyncDispose]();
-  const second = startExporter(serviceUrl, port);
+  const second = restart();
   await wait(0.2);
   await fault({ fault: 'ret', value: 1001, serviceCode: LONG_CODE });
   await standby[Symbol.asyncDispose]();
@@ -128,20 +145,27 @@ async function runScenario({ serviceUrl, first, port, standby }: Scene, seconds:
   return second;
 }
 
-function startExporter(serviceUrl: string, port: string): Program {
+interface ExporterOptions {
+  readonly serviceUrl: string;
+  readonly port: string;
+  readonly codes: readonly string[];
+  readonly interval: string;
+}
+
+function startExporter({ serviceUrl, port, codes, interval }: ExporterOptions): Program {
   const configuration = join(mkdtempSync(join(tmpdir(), 'xvs-recording-')), 'exporter.yml');
   const expect = { names: EXPECTED };
   const serviceCodes = [
     { service_code: 'TESTING', expect },
     { service_code: 'STADIUM', expect },
-    { service_code: LONG_CODE },
+    ...[LONG_CODE, ...codes].map((code) => ({ service_code: code })),
   ];
   writeFileSync(configuration, stringify({ service_codes: serviceCodes, tasks: { name: 'opaque.room' } }));
   return startProgram(
     [
       `--config.file=${configuration}`,
       `--web.listen-address=127.0.0.1:${port}`,
-      '--poll.interval=1s',
+      `--poll.interval=${interval}`,
       '--poll.stall-after=20s',
       '--metrics.per-task=true',
     ],
@@ -151,19 +175,6 @@ function startExporter(serviceUrl: string, port: string): Program {
 
 function waitForPort(program: Program): Promise<string> {
   return program.waitForOutput(/"port":(\d+),"msg":"Listening"/);
-}
-
-function createVariableValues(uid: string): Readonly<Record<string, string>> {
-  const scope = { cluster: '.*', namespace: '.*' };
-  const all = {
-    ...scope,
-    job: 'xvs-exporter',
-    instance: '.+',
-    service_code: '.+',
-    vs_id: '.+',
-    task_id: '.+',
-  };
-  return { ...all, ...SELECTED_VARIABLES[uid], __range: '7m', __rate_interval: `${4 * STEP}s` };
 }
 
 async function recordDashboard(dashboard: Dashboard, question: QueryContext): Promise<Recording> {
@@ -188,6 +199,7 @@ async function recordDashboard(dashboard: Dashboard, question: QueryContext): Pr
     dashboard,
     start: question.start,
     end: question.end,
+    step: question.step,
     chosen: formatSelection(dashboard, question.values),
     answers: Object.fromEntries(answers),
     annotations,
@@ -211,12 +223,12 @@ function formatSelection(
   );
 }
 
-function queryRange(expr: string, { url, start, end, values }: QueryContext): Promise<unknown> {
+function queryRange(expr: string, { url, start, end, step, values }: QueryContext): Promise<unknown> {
   return requestPrometheusApi(url, 'query_range', {
     query: interpolate(expr, values),
     start,
     end,
-    step: STEP,
+    step,
   });
 }
 

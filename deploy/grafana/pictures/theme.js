@@ -1,4 +1,4 @@
 import { createTheme } from '@grafana/data';
 
-/** The theme of all pictures. */
-export const theme = createTheme({ colors: { mode: 'dark' } });
+/** The theme of the picture: the fragment of the address. */
+export const theme = createTheme({ colors: { mode: location.hash.slice(1) } });
