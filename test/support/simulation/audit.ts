@@ -1,3 +1,4 @@
+import type { Instant } from '../../../src/tally/instant.ts';
 import { REMEMBERED_MS } from '../../../src/tally/ledger/departed-accounts.ts';
 import type { Direction, Entry, Metered, SimulatedTask } from './world.ts';
 
@@ -5,6 +6,9 @@ const DIRECTIONS: readonly Direction[] = ['input', 'output'];
 
 /** Departed accounts may be forgotten soon: they are remembered for 6 hours. */
 const SURELY_REMEMBERED_MS = 5 * 60 * 60 * 1000;
+/** The listings of two failed polls do not hide the start of a run. */
+const MAX_SEEN_INTERVALS = 3.5;
+const BIRTH_MS = 90_000;
 
 /** What a counter may have of one input or output. */
 export interface AuditedAccount {
@@ -25,20 +29,27 @@ export interface AuditedAccount {
 }
 
 export interface AuditedTask {
-  source: Entry['source'];
-  seenMs: number;
+  /** `undefined` before a listing has a value of an input. */
+  source: Entry['source'] | undefined;
   /** Listings in a row whose values were wrong. */
   wrongListings: number;
-  /** Whether bytes of its inputs may be counted that no base shows: the next change of its source can lose some. */
-  mayOwe: boolean;
   /** Counts that its accounts had when they began again: at half of each, one listing may add nothing. */
   formers: readonly { readonly least: number; readonly most: number }[];
   readonly accounts: readonly AuditedAccount[];
 }
 
+/** The run of a task that the last listing has. */
+interface AuditedRun {
+  readonly server: string;
+  readonly firstMs: number;
+  readonly hasLifetime: boolean;
+}
+
 interface ListingTime {
   readonly nowMs: number;
   readonly intervalMs: number;
+  /** What the wall clock says besides: the process was suspended, or the clock was set. */
+  readonly suspendedMs: number;
   /** Since the listing before, as the exporter may see it. */
   readonly sinceMs: number;
 }
@@ -48,62 +59,94 @@ interface ListingTime {
  * cannot be known is the only excuse. Until the next settlement,
  *
  * - bytes can be lost of an account that began again, returned to its former count, leapt, or had a new beginning in a time that the wall clock does not tell;
- *   that a listing showed at its last value once more, since what follows then comes too fast; whose task changes its source
- *   after an input began again or while one is missing;
+ *   that a listing showed at its last value once more, since what follows then comes too fast;
  * - bytes can be invented only by a task or an account that is new to the exporter and is not new, or that counts on from where
  *   it was when the exporter does not know that: if a stream can have carried them since the listing before.
  *
  * All else must match to the byte: dips, absurd values, older answers, duplicates, other servers, participants that leave,
- * changed sources, equal identities, absence, failed polls, kills, lost writes.
+ * changed sources, equal identities, absence, failed polls, suspensions, kills, lost writes. Starts, ends and lifetimes
+ * are always exact. Times are those of the exporter's clocks.
  */
 export class Audit {
-  /** Whether a first listing has been taken. */
-  isKnown = false;
+  /** The last good listing; `undefined` before the first. */
+  last: Instant | undefined;
+  /** Its true time. */
   listedMs = 0;
-  /** How wrong the wall clock was. */
-  skewMs = 0;
-  /** By how much the clock was set forward between the last listing and the start of a process that has not listed yet. */
-  forwardMs = 0;
+  /** Whether the last listing was taken by an earlier process. */
+  isRestored = false;
   /** Whether the time since the last listing is unknown to the exporter. */
   isGapUnknown = false;
   tasks = new Map<SimulatedTask, AuditedTask>();
+  runs = new Map<SimulatedTask, AuditedRun>();
+  started = new Map<string, number>();
+  ended = new Map<string, number>();
+  lifetimes = { count: 0, sumMs: 0 };
+  /** When each server was first listed. */
+  born = new Map<string, number>();
   /** What the counters were at the last settlement. */
   base: Record<Direction, number> = { input: 0, output: 0 };
 
   copy(): Audit {
-    const copy = new Audit();
-    copy.isKnown = this.isKnown;
-    copy.listedMs = this.listedMs;
-    copy.skewMs = this.skewMs;
-    copy.forwardMs = this.forwardMs;
-    copy.isGapUnknown = this.isGapUnknown;
-    copy.base = { ...this.base };
-    for (const [task, audited] of this.tasks)
-      copy.tasks.set(task, { ...audited, accounts: audited.accounts.map((account) => ({ ...account })) });
-    return copy;
+    const tasks = Array.from(this.tasks, ([task, audited]) => {
+      const accounts = audited.accounts.map((account) => ({ ...account }));
+      return [task, { ...audited, accounts }] as const;
+    });
+    return Object.assign(new Audit(), {
+      ...this,
+      tasks: new Map(tasks),
+      runs: new Map(this.runs),
+      started: new Map(this.started),
+      ended: new Map(this.ended),
+      lifetimes: { ...this.lifetimes },
+      born: new Map(this.born),
+      base: { ...this.base },
+    });
+  }
+
+  /** Goes on with the clocks of another process. */
+  restart({ wallMs, monotonicMs }: Instant): void {
+    if (this.last === undefined) return;
+    const gapMs = wallMs - this.last.wallMs;
+    const isGapKnown = gapMs > 0 && gapMs <= REMEMBERED_MS;
+    const lastMs = monotonicMs - (isGapKnown ? gapMs : 0);
+    const shiftMs = lastMs - this.last.monotonicMs;
+    this.last = { wallMs: this.last.wallMs, monotonicMs: lastMs };
+    this.isRestored = true;
+    for (const [task, run] of this.runs) this.runs.set(task, { ...run, firstMs: run.firstMs + shiftMs });
+    for (const server of this.born.keys()) this.born.set(server, Number.NEGATIVE_INFINITY);
+    for (const { accounts } of this.tasks.values())
+      for (const account of accounts) if (account.seenMs !== undefined) account.seenMs += shiftMs;
+    if (!isGapKnown) this.#loseGap();
   }
 
   /** Takes a good listing. */
-  list(entries: readonly Entry[], nowMs: number, skewMs: number, intervalMs: number): void {
-    // A clock that was set forward makes the time between two processes look longer.
-    const { forwardMs } = this;
-    if (forwardMs > 0)
-      for (const known of this.tasks.values()) {
-        known.seenMs -= forwardMs;
-        for (const account of known.accounts) if (account.seenMs !== undefined) account.seenMs -= forwardMs;
-      }
-    const elapsedMs = nowMs - this.listedMs + forwardMs;
-    const time = { nowMs, intervalMs, sinceMs: Math.max(intervalMs, elapsedMs) };
+  list(entries: readonly Entry[], at: Instant, listedMs: number, intervalMs: number): void {
+    const suspendedMs = this.measureSuspendedMs(at);
+    const sinceMs = Math.max(intervalMs, at.monotonicMs - (this.last?.monotonicMs ?? 0) + suspendedMs);
+    const time = { nowMs: at.monotonicMs, intervalMs, suspendedMs, sinceMs };
+    this.#listRuns(entries, at.monotonicMs, intervalMs);
     for (const entry of entries) {
       const known = this.tasks.get(entry.task);
       if (known === undefined) this.#addTask(entry, time);
       else this.#continueTask(known, entry, time);
     }
-    this.isKnown = true;
-    this.listedMs = nowMs;
-    this.skewMs = skewMs;
-    this.forwardMs = 0;
+    this.last = at;
+    this.listedMs = listedMs;
+    this.isRestored = false;
     this.isGapUnknown = false;
+  }
+
+  /** By how much the wall clock advanced further than the monotonic one, within one process. */
+  measureSuspendedMs({ wallMs, monotonicMs }: Instant): number {
+    if (this.last === undefined || this.isRestored) return 0;
+    const passedMs = Math.min(wallMs - this.last.wallMs, REMEMBERED_MS);
+    return Math.max(0, passedMs - (monotonicMs - this.last.monotonicMs));
+  }
+
+  /** Servers of which counters are still at 0. */
+  get newServers(): readonly string[] {
+    const { monotonicMs: nowMs = 0 } = this.last ?? {};
+    return [...this.born].flatMap(([server, bornMs]) => (nowMs - bornMs < BIRTH_MS ? [server] : []));
   }
 
   isDoubtful(task: SimulatedTask): boolean {
@@ -113,12 +156,6 @@ export class Audit {
       !isResetListed(task, accounts) ||
       accounts.some(({ doubtedFrom }) => doubtedFrom !== undefined)
     );
-  }
-
-  /** A gap between two processes that the exporter cannot measure. */
-  loseGap(): void {
-    this.isGapUnknown = true;
-    for (const { accounts } of this.tasks.values()) for (const account of accounts) doubt(account);
   }
 
   /** The least and the most that a counter may be. */
@@ -149,8 +186,38 @@ export class Audit {
     }
   }
 
-  #addTask({ task, source, values }: Entry, time: ListingTime): void {
-    const isStartSeen = this.isKnown && !this.isGapUnknown && task.startedMs >= this.listedMs;
+  /** A gap between two processes that the exporter cannot measure. */
+  #loseGap(): void {
+    this.isGapUnknown = true;
+    for (const { accounts } of this.tasks.values()) accounts.forEach(doubt);
+  }
+
+  /** Starts and ends are what two listings in a row show. */
+  #listRuns(entries: readonly Entry[], nowMs: number, intervalMs: number): void {
+    const { last, runs } = this;
+    const isSeen = last !== undefined && nowMs - last.monotonicMs <= MAX_SEEN_INTERVALS * intervalMs;
+    const hasLifetime = isSeen && !this.isGapUnknown;
+    this.runs = new Map();
+    for (const { task, server } of entries) {
+      const run = runs.get(task);
+      if (!this.born.has(server)) this.born.set(server, nowMs);
+      if (last !== undefined && run?.server !== server) increment(this.started, server);
+      if (run !== undefined && run.server !== server) increment(this.ended, run.server);
+      const begun = { firstMs: nowMs, hasLifetime: hasLifetime && !task.isFile };
+      this.runs.set(task, { ...(run ?? begun), server });
+    }
+    for (const [task, { server, firstMs, hasLifetime: isObserved }] of runs) {
+      if (this.runs.has(task)) continue;
+      increment(this.ended, server);
+      if (!isObserved) continue;
+      this.lifetimes.count += 1;
+      this.lifetimes.sumMs += (last?.monotonicMs ?? 0) - firstMs;
+    }
+  }
+
+  #addTask(entry: Entry, time: ListingTime): void {
+    const { task, source, values } = entry;
+    const isStartSeen = this.last !== undefined && !this.isGapUnknown && task.startedMs >= this.listedMs;
     const accounts = task.metered.map((thing, index): AuditedAccount => {
       const { direction, streamRate, carried, forgotten } = thing;
       const account = {
@@ -170,46 +237,38 @@ export class Audit {
         const isLeap = value > (streamRate * time.sinceMs) / 1000;
         return { ...account, seenMs, origin: forgotten, doubtedFrom: isLeap ? forgotten : undefined };
       }
-      return { ...account, seenMs, inventable: this.isKnown ? measureNew(account, value, time) : 0 };
+      return { ...account, seenMs, inventable: this.last === undefined ? 0 : measureNew(account, value, time) };
     });
-    this.tasks.set(task, {
-      source,
-      seenMs: time.nowMs,
-      wrongListings: 0,
-      mayOwe: false,
-      formers: [],
-      accounts,
-    });
+    const isSourceSeen = hasInputValue(entry);
+    this.tasks.set(task, { source: isSourceSeen ? source : undefined, wrongListings: 0, formers: [], accounts });
   }
 
   #continueTask(known: AuditedTask, entry: Entry, time: ListingTime): void {
     const { nowMs } = time;
     const { task, source, values, isTrue } = entry;
     known.wrongListings = isTrue ? 0 : known.wrongListings + 1;
-    known.seenMs = nowMs;
+    const isSourceSeen = hasInputValue(entry);
+    const isChanged = isSourceSeen && known.source !== undefined && known.source !== source;
     for (const [index, account] of known.accounts.entries()) {
       const value = values[index];
       const thing = task.metered[index];
-      if (value === undefined || thing === undefined) continue;
-      if (!isTrue) {
+      if (thing === undefined) continue;
+      const isForgotten = mayBeForgotten({ accounts: [account] }, nowMs);
+      if (isForgotten) doubtNew(account, value, time);
+      if (isChanged && account.direction === 'input' && !isForgotten) changeSource(account, thing, value, nowMs);
+      else if (value === undefined) continue;
+      else if (isTrue) doubtChange(known, account, thing, value, time);
+      else {
         const last = account.seen - account.forgotten;
         const isReturn = mayReturn(known, last, value);
         if (value === last || isReturn) doubt(account);
         // What follows begins again from the wrong value.
         if (isReturn) known.formers = [...known.formers, { least: value, most: value }];
-      } else doubtChange(known, account, thing, value, time);
+      }
     }
     // Values that are judged together.
     if (known.accounts.some(({ doubtedFrom }) => doubtedFrom !== undefined)) known.accounts.forEach(doubt);
-    const isChanged = source !== known.source;
-    const isPartMissing =
-      values.includes(undefined) || new Set(known.accounts.map(({ seenMs }) => seenMs)).size > 1;
-    known.mayOwe ||= mayBeForgotten(known, nowMs) || known.formers.length > 0 || (isChanged && isPartMissing);
-    for (const [index, account] of known.accounts.entries()) {
-      if (mayBeForgotten({ accounts: [account] }, nowMs)) doubtNew(account, values[index], time);
-      else if (isChanged && known.mayOwe) doubt(account);
-    }
-    known.source = source;
+    if (isSourceSeen) known.source = source;
     if (!isTrue) return;
     for (const [index, account] of known.accounts.entries()) {
       const thing = task.metered[index];
@@ -219,6 +278,25 @@ export class Audit {
       account.seenMs = nowMs;
     }
   }
+}
+
+function increment(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function hasInputValue({ task: { metered }, values }: Entry): boolean {
+  return metered.some(({ direction }, index) => direction === 'input' && values[index] !== undefined);
+}
+
+/** The accounts of the source that a task leaves end; those of the new one open at their values, which do not count. */
+function changeSource(account: AuditedAccount, thing: Metered, value: number | undefined, nowMs: number): void {
+  account.seenMs = undefined;
+  if (value === undefined) return;
+  const skipped = thing.carried - account.seen;
+  account.origin += skipped;
+  if (account.doubtedFrom !== undefined) account.doubtedFrom += skipped;
+  account.seen = thing.carried;
+  account.seenMs = nowMs;
 }
 
 /** Whether an account of a task may be forgotten: what is listed next is a first value. */
@@ -255,7 +333,8 @@ function doubtChange(
   time: ListingTime,
 ): void {
   const { seenMs, seen, forgotten, streamRate } = account;
-  const streamBytes = (streamRate * Math.max(time.intervalMs, time.nowMs - (seenMs ?? time.nowMs))) / 1000;
+  const ageMs = time.nowMs - (seenMs ?? time.nowMs) + time.suspendedMs;
+  const streamBytes = (streamRate * Math.max(time.intervalMs, ageMs)) / 1000;
   if (seenMs === undefined) {
     doubt(account);
     account.inventable += measureNew(account, value, time);

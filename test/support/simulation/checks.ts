@@ -1,6 +1,6 @@
 import type { CodeState } from '../../../src/poller/store.ts';
 import { sumColumn, type Rows } from '../../../src/listing/rows.ts';
-import type { Snapshot } from '../../../src/tally/snapshot.ts';
+import type { Counts, Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Audit } from './audit.ts';
 import { compareTotals } from './audit.ts';
 import type { Listing } from './listings.ts';
@@ -30,20 +30,34 @@ export function checkTotals(code: string, audit: Audit, state: CodeState): numbe
 
 /** What a new process exposes before its first poll is what was written last. */
 export function checkRestored(state: CodeState, audit: Audit): void {
-  if (audit.isKnown !== (state.restored !== undefined))
-    throw new SimulationError(`${state.serviceCode}: expected restored counters: ${audit.isKnown}`);
+  const isKnown = audit.last !== undefined;
+  if (isKnown !== (state.restored !== undefined))
+    throw new SimulationError(`${state.serviceCode}: expected restored counters: ${isKnown}`);
   checkTotals(state.serviceCode, audit, state);
+  if (state.restored !== undefined) checkRuns(audit, state.restored);
+}
+
+/** Starts, ends and lifetimes equal what the listings show; counters of a new server are at 0. */
+export function checkRuns(audit: Audit, { rows: { accounts }, lifetimes: [lifetimes] }: Counts): number {
+  for (const family of ['tasksStarted', 'tasksEnded'] as const) {
+    const expected = family === 'tasksStarted' ? audit.started : audit.ended;
+    for (const [server, count] of readByLabels(accounts, family))
+      expectEqual(`${family} of ${server}`, count, expected.get(server) ?? 0);
+  }
+  expectEqual('lifetimes', lifetimes?.buckets.at(-1), audit.lifetimes.count);
+  expectEqual('sum of lifetimes', Math.round(1000 * (lifetimes?.sum ?? 0)), audit.lifetimes.sumMs);
+  const newServers = accounts.newRows?.map((row) => accounts.labelSets[row]?.[0]).toSorted();
+  expectEqual('new servers', newServers?.join(' ') ?? '', audit.newServers.toSorted().join(' '));
+  return 2 * accounts.labelSets.length + 3;
 }
 
 /** Gauges equal the listing. */
-export function checkGauges(snapshot: Snapshot, { entries, listed }: Listing, users: number): number {
+export function checkGauges(snapshot: Snapshot, { entries }: Listing, users: number): number {
   const { listing, taskServers } = snapshot.rows;
   expectEqual('xvs_listing_users', listing.columns.listingUsers[0], users);
   expectEqual('xvs_listing_tasks', listing.columns.listingTasks[0], entries.length);
   const tasks = readByLabels(taskServers, 'tasks');
-  // The last of a map is the first of the listing.
-  const servers = new Map(listed.toReversed().map(({ task, server }) => [task, server]));
-  for (const server of servers.values()) tasks.set(server, (tasks.get(server) ?? 0) - 1);
+  for (const { server } of entries) tasks.set(server, (tasks.get(server) ?? 0) - 1);
   for (const [server, rest] of tasks) expectEqual(`xvs_tasks of ${server}`, rest, 0);
   return 2 + tasks.size;
 }
@@ -82,6 +96,6 @@ function readByLabels<Family extends string>(
   return values;
 }
 
-function expectEqual(what: string, actual: number | undefined, expected: number): void {
+function expectEqual<Value>(what: string, actual: Value | undefined, expected: Value): void {
   if (actual !== expected) throw new SimulationError(`${what}: expected ${expected}, found ${actual}`);
 }

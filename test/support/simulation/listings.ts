@@ -1,3 +1,4 @@
+import type { Instant } from '../../../src/tally/instant.ts';
 import type { Random } from '../random.ts';
 import { isLeaping, mayBeForgotten, type Audit, type AuditedAccount, type AuditedTask } from './audit.ts';
 import { hasEqualParts, NAMES, toEntry, type Entry, type SimulatedTask, type World } from './world.ts';
@@ -22,9 +23,9 @@ const BROKEN_BODIES = [
 ];
 
 export interface Listing {
-  /** What the exporter must make of the listing: each task once. */
+  /** What the exporter must make of the listing: the first entry of each task. */
   readonly entries: readonly Entry[];
-  /** The entries as they are listed: some repeat a task with smaller values, before or after its own. */
+  /** The entries as they are listed: some repeat a task with anything. */
   readonly listed: readonly Entry[];
 }
 
@@ -34,6 +35,7 @@ export class ListingSource {
   readonly #random: Random;
   readonly #serviceCode: string;
   #history: Entry[][] = [];
+  #now = { ms: 0, suspendedMs: 0 };
   /** The wrong values of the last listing. */
   #wrong: ReadonlyMap<SimulatedTask, Entry> = new Map();
 
@@ -43,8 +45,10 @@ export class ListingSource {
     this.#serviceCode = serviceCode;
   }
 
-  create(audit: Audit, isQuiet: boolean, note: (text: string) => void): Listing {
+  /** Creates what is listed at a time of the exporter's clocks. */
+  create(audit: Audit, at: Instant, isQuiet: boolean, note: (text: string) => void): Listing {
     const random = this.#random;
+    this.#now = { ms: at.monotonicMs, suspendedMs: audit.measureSuspendedMs(at) };
     const all = this.#world.listTasks(this.#serviceCode).map(toEntry);
     this.#history.push(all);
     this.#history = this.#history.slice(-1 - OLDER_LISTINGS);
@@ -61,11 +65,9 @@ export class ListingSource {
     }
     const entries = random.shuffle(listed).map((entry) => this.#distort(entry, audit, note));
     this.#wrong = new Map(entries.filter(({ isTrue }) => !isTrue).map((entry) => [entry.task, entry]));
-    const repeated = entries
-      .filter((entry) => entry.isTrue && random.chance(0.02))
-      .map((entry) => this.#shrink(entry));
+    const repeated = entries.filter(() => random.chance(0.02)).map((entry) => this.#repeat(entry));
     if (repeated.length > 0) note(`${repeated.length} twice`);
-    return { entries, listed: random.chance(0.5) ? [...entries, ...repeated] : [...repeated, ...entries] };
+    return { entries, listed: [...entries, ...repeated] };
   }
 
   /** A body that must fail the poll. */
@@ -131,21 +133,29 @@ export class ListingSource {
   }
 
   /** More than a stream, and another one that came and went, can have carried. */
-  #measureGrowth({ streamRate, seenMs = 0 }: AuditedAccount): number {
-    return (3 * streamRate * Math.max(MAX_INTERVAL_MS, this.#world.nowMs - seenMs)) / 1000;
+  #measureGrowth({ streamRate, seenMs = this.#now.ms }: AuditedAccount): number {
+    const ageMs = this.#now.ms - seenMs + this.#now.suspendedMs;
+    return (3 * streamRate * Math.max(MAX_INTERVAL_MS, ageMs)) / 1000;
   }
 
-  #shrink(entry: Entry): Entry {
+  /** A further entry of a task, with values that are smaller, larger or missing. */
+  #repeat({ task, values }: Entry): Entry {
     const random = this.#random;
-    const values = entry.values.map((value) => value && Math.floor(value * random.next()));
-    return { ...entry, values, server: random.pick(this.#world.servers), name: random.pick(NAMES) };
+    return {
+      task,
+      server: random.pick(this.#world.servers),
+      source: random.pick(['task', 'inputs']),
+      name: random.pick(NAMES),
+      values: values.map((value = 0) => random.pick([undefined, Math.floor(2 * value * random.next())])),
+      isTrue: false,
+    };
   }
 
   /** Three listings in a row would be believed, and so would a first value. */
   #canBeWrong({ task, source, values }: Entry, audit: Audit): boolean {
     const known = audit.tasks.get(task);
     if (known?.source !== source) return false;
-    const { nowMs } = this.#world;
+    const nowMs = this.#now.ms;
     if (audit.isDoubtful(task) || isLeaping(task, known, nowMs) || mayBeForgotten(known, nowMs)) return false;
     const areKnown = known.accounts.every(
       ({ seenMs }, index) => seenMs !== undefined || values[index] === undefined,

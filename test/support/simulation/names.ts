@@ -32,7 +32,8 @@ export interface NamedListing {
 
 /**
  * What the counters of expected names of one service code must say: exactly what the counters of the tasks gained which had
- * the name in each listing. These are compared with the counters of the code, whose truth is {@link Audit}.
+ * the name in each listing, after the first one with the expectation. These are compared with the counters of the code, whose
+ * truth is {@link Audit}.
  */
 export class NameAudit {
   #last: ListingTruth = { names: new Map(), rows: undefined };
@@ -48,8 +49,10 @@ export class NameAudit {
       const gained = sumBytes([...gains].flatMap(([id, bytes]) => (names.get(id) === name ? [bytes] : [])));
       const known = this.#last.names.get(name);
       const found = readName(rows, name);
-      const isForgotten = mayBeForgotten(known, atMs) && areEqual(found, gained);
-      if (!isForgotten) expectBytes(name, found, sumBytes([known ?? NOTHING, gained]));
+      const isExpectedAnew = known === undefined || known.removedMs !== undefined;
+      const isForgotten = mayBeForgotten(known, atMs) && areEqual(found, NOTHING);
+      const counted = isExpectedAnew ? NOTHING : gained;
+      if (!isForgotten) expectBytes(name, found, sumBytes([known ?? NOTHING, counted]));
       next.set(name, { ...found, removedMs: undefined });
     }
     const total = sumBytes([...gains.values()]);

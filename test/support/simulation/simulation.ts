@@ -9,6 +9,7 @@ import { selectShard } from '../../../src/sharding/shard.ts';
 import { DatabaseError } from '../../../src/state/level-database.ts';
 import { Store } from '../../../src/poller/store.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
+import type { Instant } from '../../../src/tally/instant.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { ManualClient, TARGET, type PendingRequest } from '../manual-client.ts';
@@ -20,6 +21,7 @@ import {
   checkGauges,
   checkNoFall,
   checkRestored,
+  checkRuns,
   checkTotals,
   readTotals,
   SimulationError,
@@ -194,6 +196,7 @@ export class Simulation {
     if (random.chance(0.01)) await this.#loseState();
     if (random.chance(0.02)) await this.#restartWithWrongClock();
     if (random.chance(0.05)) this.#stepClock();
+    if (random.chance(0.02)) this.#suspend();
     if (random.chance(0.05) && !this.#isDiskFaulty && this.#shardCount === 1)
       await this.#reload(CODES.filter(() => random.chance(0.7)));
     if (random.chance(0.02)) await this.#reshard(this.#shardCount === 1 ? 2 : 1);
@@ -234,7 +237,7 @@ export class Simulation {
   }
 
   #reset(task: SimulatedTask): void {
-    if (hasBegunAgain(task) || !this.#isSourceListed(task)) return;
+    if (hasBegunAgain(task)) return;
     // A service that fails over starts the task on another server.
     if (this.#random.chance(0.3)) task.server = this.#random.pick(this.#world.servers);
     this.#note(`${task.id} begins again on ${task.server}`);
@@ -246,8 +249,7 @@ export class Simulation {
     const task = this.#pickTask();
     // A task that has carried less can be back at its former count by itself.
     const isFarBelow = task.metered.every(({ carried, forgotten }) => forgotten > 3 * (carried - forgotten));
-    if (!isFarBelow || !this.#isSourceListed(task) || this.#getAudit(task.serviceCode).isDoubtful(task))
-      return;
+    if (!isFarBelow || this.#getAudit(task.serviceCode).isDoubtful(task)) return;
     this.#note(`${task.id} counts on`);
     for (const thing of task.metered) thing.forgotten = 0;
   }
@@ -264,7 +266,7 @@ export class Simulation {
     const task = this.#pickTask();
     const audit = this.#getAudit(task.serviceCode);
     const areTrue = audit.tasks.get(task)?.wrongListings === 0;
-    if (!areTrue || hasEqualParts(task) || audit.isDoubtful(task) || !this.#isSourceListed(task)) return;
+    if (!areTrue || hasEqualParts(task) || audit.isDoubtful(task)) return;
     this.#note(`${task.id} leaps`);
     task.hasLeapt = true;
     for (const thing of task.metered) thing.carried += 2e9 + this.#random.integer(73e9);
@@ -273,10 +275,7 @@ export class Simulation {
   /** The service shows the input bytes of a task instead of those of its inputs, or the other way round. */
   #switchSource(): void {
     const task = this.#pickTask();
-    const audit = this.#getAudit(task.serviceCode);
-    const known = audit.tasks.get(task);
-    if (known === undefined || !task.hasInputs || audit.isDoubtful(task)) return;
-    if (!this.#isSourceListed(task)) return;
+    if (!task.hasInputs) return;
     task.source = task.source === 'task' ? 'inputs' : 'task';
     this.#note(`${task.id} shows its ${task.source}`);
   }
@@ -305,11 +304,6 @@ export class Simulation {
     const { snapshot, restored } = store.get(code) ?? {};
     const rows = (snapshot ?? restored)?.rows;
     if (rows !== undefined) expectHidden(rows, names);
-  }
-
-  /** Whether the last listing of a task has shown the source that the service shows now. */
-  #isSourceListed(task: SimulatedTask): boolean {
-    return this.#getAudit(task.serviceCode).tasks.get(task)?.source === task.source;
   }
 
   /** The disk is full or hangs, or works again. */
@@ -378,21 +372,12 @@ export class Simulation {
     this.#process = { clock, client, store, stateStore, poller, killed };
     this.#polledCodes = [...own];
     this.#audits = new Map(CODES.map((code) => [code, this.#disk.getNote(code)?.copy() ?? new Audit()]));
-    for (const code of CODES) this.#continueAudit(code);
+    for (const code of CODES) this.#getAudit(code).restart(this.#now);
     for (const code of own) checkRestored(this.#getState(code), this.#getAudit(code));
     for (const code of CODES) {
-      const last = this.#getAudit(code).isKnown ? this.#toNamedListing(code) : undefined;
+      const last = this.#getAudit(code).last && this.#toNamedListing(code);
       this.#getNameAudit(code).restart(last, store.get(code)?.restored?.rows);
     }
-  }
-
-  /** Over a restart the time between is unknown if the wall clock was changed. */
-  #continueAudit(code: string): void {
-    const audit = this.#getAudit(code);
-    const gapMs = this.#world.nowMs - audit.listedMs;
-    audit.forwardMs = Math.max(0, this.#skewMs - audit.skewMs);
-    const isGapUnknown = audit.isKnown && (audit.skewMs !== this.#skewMs || gapMs > 6 * HOUR_MS);
-    if (isGapUnknown) audit.loseGap();
   }
 
   #toPolledCode(serviceCode: string): PolledCode {
@@ -405,11 +390,10 @@ export class Simulation {
 
   /** The last listing of a code. */
   #toNamedListing(code: string): NamedListing {
-    const { listed = [] } = this.#lastListings.get(code) ?? {};
+    const { entries = [] } = this.#lastListings.get(code) ?? {};
     return {
       atMs: this.#getAudit(code).listedMs,
-      // The last of a map is the first of the listing.
-      names: new Map(listed.toReversed().map(({ task: { id }, name }) => [id, name])),
+      names: new Map(entries.map(({ task: { id }, name }) => [id, name])),
       expected: this.#expectedNames.get(code) ?? NAMES,
     };
   }
@@ -444,7 +428,7 @@ export class Simulation {
     await this.#restart(this.#intervalMs + this.#random.integer(HOUR_MS));
   }
 
-  /** A running exporter must not notice: it measures times between polls with the monotonic clock. */
+  /** Set forward, it looks like a suspension to a running exporter. */
   #stepClock(): void {
     const steps = [-HOUR_MS, HOUR_MS, 7 * HOUR_MS, -24 * HOUR_MS, -this.#skewMs];
     // Further away, a step back to the right time would be longer than the state of a code is kept.
@@ -452,6 +436,13 @@ export class Simulation {
     const step = isFar ? -this.#skewMs : this.#random.pick(steps);
     this.#skewMs += step;
     this.#note(`clock steps by ${step / 1000} s`);
+  }
+
+  /** The machine sleeps: the monotonic clock stands still, the service goes on. */
+  #suspend(): void {
+    const suspendedMs = this.#random.integer(5 * HOUR_MS);
+    this.#note(`suspended for ${Math.round(suspendedMs / 1000)} s`);
+    this.#world.advance(suspendedMs);
   }
 
   async #kill(why: string): Promise<void> {
@@ -479,7 +470,7 @@ export class Simulation {
     this.#polledCodes = codes;
     const added = codes.filter((code) => !poller.has(code));
     await poller.apply(codes.map((code) => this.#toPolledCode(code)));
-    for (const code of added) this.#continueAudit(code);
+    for (const code of added) this.#getAudit(code).restart(this.#now);
   }
 
   async #reshard(count: number): Promise<void> {
@@ -521,14 +512,14 @@ export class Simulation {
     const listing = this.#createListing(code, isQuiet);
     const users = this.#random.integer(5);
     this.#lastListings.set(code, { ...listing, users });
-    audit.list(listing.entries, this.#world.nowMs, this.#skewMs, this.#intervalMs);
+    audit.list(listing.entries, this.#now, this.#world.nowMs, this.#intervalMs);
     return writeListing(listing.listed, users);
   }
 
   #createListing(code: string, isQuiet: boolean): Listing {
     const source = this.#sources.get(code);
     if (source === undefined) throw new TypeError(`Expected a source of ${code}`);
-    return source.create(this.#getAudit(code), isQuiet, (text) => this.#note(`${code}: ${text}`));
+    return source.create(this.#getAudit(code), this.#now, isQuiet, (text) => this.#note(`${code}: ${text}`));
   }
 
   async #failPoll(request: PendingRequest): Promise<void> {
@@ -558,6 +549,7 @@ export class Simulation {
     this.#counts.comparisons += checkGauges(state.snapshot, listing, listing.users);
     this.#counts.comparisons += checkNoFall(before, state.snapshot);
     this.#counts.comparisons += checkTotals(code, this.#getAudit(code), state);
+    this.#counts.comparisons += checkRuns(this.#getAudit(code), state.snapshot);
     this.#counts.comparisons += this.#getNameAudit(code).list(
       this.#toNamedListing(code),
       state.snapshot.rows,
@@ -567,6 +559,12 @@ export class Simulation {
   #note(text: string): void {
     this.#steps.push(text);
     if (this.#steps.length > 10 * REPORTED_STEPS) this.#steps = this.#steps.slice(-REPORTED_STEPS);
+  }
+
+  /** The time of the process. */
+  get #now(): Instant {
+    const { clock } = this.#getProcess();
+    return { wallMs: clock.now(), monotonicMs: clock.monotonic() };
   }
 
   #getProcess(): Process {
