@@ -58,10 +58,8 @@ export class RecordListing {
       this.addInvalid('task', 'invalid_id');
       return;
     }
-    const first = this.#tasks.get(record.id);
-    if (first !== undefined) {
+    if (this.#tasks.has(record.id)) {
       this.addInvalid('task', 'duplicate_id');
-      this.#addDuplicate(first, record);
       return;
     }
     this.taskCount += 1;
@@ -159,39 +157,11 @@ export class RecordListing {
       connections: outputs.reduce((sum, { connections }) => sum + connections, 0),
     };
   }
-
-  /** The first entry stands, but each account takes the larger value. */
-  #addDuplicate(first: TaskReading, record: TaskRecord): void {
-    const other = this.#read(record, first.vsId);
-    const hasOwn = ({ inputs }: TaskReading) => inputs.some(({ identity }) => identity === OWN_INPUT);
-    const entries = [first, other].some(hasOwn) ? [first, other].filter(hasOwn) : [first, other];
-    this.#tasks.set(first.id, {
-      ...first,
-      inputs: entries.map(({ inputs }) => inputs).reduce(merge),
-      outputs: merge(first.outputs, other.outputs),
-    });
-  }
 }
 
 /** Servers with users or tasks have both families. */
 function isServer(vsId: string | undefined): boolean {
   return ![UNKNOWN, OTHER].includes(sanitizeLabelValue(vsId));
-}
-
-function larger(a: number | undefined, b: number | undefined): number | undefined {
-  const values = [a, b].filter((value) => value !== undefined);
-  return values.length === 0 ? undefined : Math.max(...values);
-}
-
-/** Matches equal identities largest with largest. */
-function merge<Part extends PartReading>(parts: readonly Part[], others: readonly Part[]): readonly Part[] {
-  const left = [...others];
-  const merged = parts.map((part) => {
-    const index = left.findIndex(({ identity }) => identity === part.identity);
-    const [other] = index < 0 ? [] : left.splice(index, 1);
-    return { ...part, bytes: larger(part.bytes, other?.bytes) };
-  });
-  return [...merged, ...left].toSorted(compareParts);
 }
 
 function listRenditionLabels({ videoCodecName, audioCodecName, width, height }: OutputRecord) {

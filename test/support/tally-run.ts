@@ -114,6 +114,12 @@ export class TallyRun {
   wait(elapsedMs: number): void {
     if (this.#listingCount > 0) this.#elapsedMs += elapsedMs;
   }
+
+  /** Lets time pass that the monotonic clock does not show. */
+  suspend(elapsedMs: number): void {
+    this.#elapsedMs += elapsedMs;
+    this.#monotonicStartMs -= elapsedMs;
+  }
 }
 
 /** Sums the values of all label sets. */

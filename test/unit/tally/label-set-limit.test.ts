@@ -149,9 +149,9 @@ test('a counter whose row was evicted starts again at 0', () => {
   commit({ s1: 0 });
   assert.deepEqual(commit({ s1: 10 }), { s1: 10 });
   assert.deepEqual(commit({ s1: 10, s2: 500 }), { s1: 10, __other__: 500 });
-  // The listing in which its last task ends still has the server.
-  assert.deepEqual(commit({ s2: 600 }), { s1: 10, __other__: 600 });
-  assert.deepEqual(commit({ s2: 650 }, 61 * MINUTE_MS), { s2: 50, __other__: 600 });
+  // The end of its last task does not make a server present.
+  assert.deepEqual(commit({ s2: 600 }, 30 * MINUTE_MS), { s1: 10, __other__: 600 });
+  assert.deepEqual(commit({ s2: 650 }, 30 * MINUTE_MS + 1), { s2: 50, __other__: 600 });
   assert.deepEqual(commit({ s2: 700, s1: 15 }), { s2: 100, __other__: 605 });
 });
 

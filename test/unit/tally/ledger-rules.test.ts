@@ -161,17 +161,13 @@ const cases: readonly Case[] = [
     { input: 10, resets: 0 },
   ],
   [
-    'a task that is listed under two servers is one task with the larger value, under the first',
-    [[task(10_000, 'v2')], [task(1000), task(10_500, 'v2')], [task(10_600, 'v2'), task(1100)]],
-    { input: 600, resets: 0, started: 2, ended: 3 },
-  ],
-  [
-    'of a task that is listed twice, one entry may have input bytes and the other one outputs',
-    [10, 15].map((bytes) => [
-      { ...inputs(500 * bytes), outputs: outputs([bytes, 0]).outputs },
-      { ...task(bytes, 'v2'), outputs: withOutputs({ relativeDir: 'b', httpOutputBytes: bytes }).outputs },
-    ]),
-    { input: 5, output: 10, implausible: 0 },
+    'the first of two entries with one id is the task',
+    [
+      [task(10_000, 'v2'), outputs([10, 0])],
+      [task(10_500, 'v2'), task(11_000), outputs([20, 0])],
+      [task(10_600, 'v2'), inputs(1e6)],
+    ],
+    { input: 600, output: 0, resets: 0, started: 0, ended: 1 },
   ],
   [
     'tasks that were not listed at first are only bases',
@@ -212,24 +208,19 @@ const cases: readonly Case[] = [
     { output: 0, implausible: 1 },
   ],
   [
-    'a changed source after a new beginning adds nothing below what was counted',
-    [[task(1e6)], [task(10)], [task(20)], [task(30)], [inputs(5e5)], [inputs(5e5 + 5)]],
-    { input: 25, resets: 1 },
+    'a changed source opens at its values, and grows from there',
+    [[task(1000)], [inputs(500, 400)], [inputs(510, 420)], [task(S)], [task(S + 5)]],
+    { input: 35, resets: 0, implausible: 0 },
   ],
   [
-    'a changed source after a return adds what lies above it',
-    [[task(1e6)], [task(10)], [task(20)], [task(30)], [task(1e6)], [inputs(1e6 + 50)]],
-    { input: 50, resets: 1 },
+    'a changed source knows no former count',
+    [[task(1e6)], [task(10)], [task(20)], [task(30)], [inputs(40)], [inputs(6e5)]],
+    { input: 20 + 6e5 - 40, resets: 1 },
   ],
   [
-    'a new input pays what a changed source left owing',
-    [[task(1000)], [inputs(600)], [inputs(610, 450)], [inputs(610, 460)]],
-    { input: 10 + 50 + 10 },
-  ],
-  [
-    'a source that changes to and fro counts growth once',
-    [[task(1000)], [inputs(500, 400)], [task(1100)], [inputs(600, 600)], [task(1150)]],
-    { input: 200, resets: 0 },
+    'a listing without a valid value of either source is no change',
+    [[task(1000)], [inputs(undefined)], [task(1010)]],
+    { input: 10 },
   ],
   [
     'equal outputs continue the largest account that they can',
@@ -266,6 +257,11 @@ const cases: readonly Case[] = [
     { input: 32, resets: 1 },
   ],
   [
+    'an input that joins pays nothing for another one that began again',
+    [[inputs(30)], [inputs(1)], [inputs(2)], [inputs(3)], [inputs(4, 25)]],
+    { input: 2 + 1 + 25, resets: 1 },
+  ],
+  [
     'an input that leaves a merge and returns adds nothing',
     [[inputs(5000, 1000)], [inputs(5000)], [inputs(5000, 1000)], [inputs(5000)]],
     { input: 0, resets: 0 },
@@ -273,7 +269,7 @@ const cases: readonly Case[] = [
   [
     'a task that is absent for 11 listings resumes its account',
     [[outputs([S, 0])], ...Array.from({ length: 11 }, () => []), [outputs([S + 13_000, 0])]],
-    { output: 13_000, started: 0 },
+    { output: 13_000, started: 1, ended: 2 },
   ],
   [
     'outputs in two folders are two outputs',
@@ -289,9 +285,9 @@ const cases: readonly Case[] = [
     { output: 5 },
   ],
   [
-    'a task in every second listing starts, ends and has a lifetime once',
+    'a task in every second listing starts, ends and has a lifetime each time, and its bytes count once',
     [[], [task(500)], [], [task(500)], [], [task(500)]],
-    { input: 500, started: 1, ended: 1, lifetimes: 1 },
+    { input: 500, started: 3, ended: 3, lifetimes: 3 },
   ],
   [
     'a task that ever read a file has no lifetime',
@@ -360,6 +356,37 @@ test('after a gap of unknown length, a new task adds at most what a stream carri
   run.commitListing({});
   run.restart({}, STEP_MS, 7 * HOUR_MS);
   assert.equal(count([[task(1e8, 'v1', 'a'), task(S, 'v1', 'b')]], run).input, 1e8);
+});
+
+const SUSPENSIONS: readonly [name: string, hours: number, listings: readonly Listing[], input: number][] = [
+  ['what a stream carried while the machine was suspended counts', 1, values(S + 4.5e10), 4.5e10],
+  ['so does a task that is new after it', 1, [[task(S), task(4.5e10, 'v1', 'new')]], 4.5e10],
+  ['a suspension counts as six hours at most', 9, values(S + 2.7e11 + 1), 0],
+  ['it loosens the bound of one listing', 1, [[], ...values(S + 4.5e10)], 0],
+];
+
+for (const [name, hours, listings, input] of SUSPENSIONS) {
+  test(name, () => {
+    const run = new TallyRun();
+    run.commitListing({ tasks: [task(S)] });
+    run.suspend(hours * HOUR_MS);
+    assert.equal(count(listings, run).input, input);
+  });
+}
+
+test('a lifetime is observed if the start of its run was seen', () => {
+  for (const [sinceMs, restartAfterMs, lifetimes] of [
+    [3.5 * STEP_MS, undefined, 1],
+    [3.5 * STEP_MS + 1, undefined, 0],
+    [0, STEP_MS, 1],
+    [0, 7 * HOUR_MS, 0],
+  ] as const) {
+    const run = new TallyRun();
+    run.commitListing({});
+    if (restartAfterMs !== undefined) run.restart({}, restartAfterMs);
+    run.commitListing({ tasks: [task(5)] }, sinceMs);
+    assert.equal(readLifetimes(run.commitListing({})).buckets.at(-1), lifetimes, `${sinceMs} ${restartAfterMs}`);
+  }
 });
 
 test('an account is forgotten when its task has been absent for six hours', () => {

@@ -67,7 +67,7 @@ test('a restored tally continues exactly like one that was never stopped', () =>
       const [lasting, restarted] = [new TallyRun(options), new TallyRun(options)];
       for (const [index, { afterMs, users, tasks: ungrown, names }] of listings.entries()) {
         const records = { users, tasks: growing(ungrown, index) };
-        if (index > 0 && index === at % listings.length) restarted.restart();
+        if (index > 0 && index === at % listings.length) restarted.restart({}, 1);
         for (const run of [lasting, restarted]) run.expect(...names);
         const expected = readPersistedSamples(lasting.commitListing(records, afterMs));
         assert.deepEqual(readPersistedSamples(restarted.commitListing(records, afterMs)), expected);

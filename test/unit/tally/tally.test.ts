@@ -68,6 +68,14 @@ const STALLS: readonly [string, TaskFields[], Partial<Record<StallFamily, number
     four({ inputBytes: 0 }),
     { tasksWithoutInput: [0, 0, 1, 1], tasksStalled: NEVER },
   ],
+  [
+    'in the listing in which a live task changes its source, its input flows',
+    [100, 100, undefined, undefined, undefined].map((inputBytes) => ({
+      inputBytes,
+      inputs: [buildInputRecord({ inputBytes: 100 })],
+    })),
+    { tasksStalled: [0, 0, 0, 0, 1] },
+  ],
   ['a task with input is not without input', four({ inputBytes: 1 }), { tasksWithoutInput: NEVER }],
   [
     'a task without byte count is neither stalled nor without input',
