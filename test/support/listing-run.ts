@@ -43,6 +43,6 @@ export class ListingRun {
 
   /** Renders the last listing, with the totals of new counters. */
   render(format: ExpositionFormat = 'text'): string {
-    return render(this.#store.collectFamilies(this.#elapsedMs), format);
+    return render(this.#store.collectFamilies(this.#elapsedMs, undefined, 'total'), format);
   }
 }

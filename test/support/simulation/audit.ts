@@ -72,6 +72,8 @@ export class Audit {
   last: Instant | undefined;
   /** Its true time. */
   listedMs = 0;
+  /** Time between good listings, as the exporter knows it. */
+  elapsedMs = 0;
   /** Whether the last listing was taken by an earlier process. */
   isRestored = false;
   /** Whether the time since the last listing is unknown to the exporter. */
@@ -130,6 +132,7 @@ export class Audit {
       if (known === undefined) this.#addTask(entry, time);
       else this.#continueTask(known, entry, time);
     }
+    this.elapsedMs += at.monotonicMs - (this.last ?? at).monotonicMs;
     this.last = at;
     this.listedMs = listedMs;
     this.isRestored = false;
@@ -237,10 +240,19 @@ export class Audit {
         const isLeap = value > (streamRate * time.sinceMs) / 1000;
         return { ...account, seenMs, origin: forgotten, doubtedFrom: isLeap ? forgotten : undefined };
       }
-      return { ...account, seenMs, inventable: this.last === undefined ? 0 : measureNew(account, value, time) };
+      return {
+        ...account,
+        seenMs,
+        inventable: this.last === undefined ? 0 : measureNew(account, value, time),
+      };
     });
     const isSourceSeen = hasInputValue(entry);
-    this.tasks.set(task, { source: isSourceSeen ? source : undefined, wrongListings: 0, formers: [], accounts });
+    this.tasks.set(task, {
+      source: isSourceSeen ? source : undefined,
+      wrongListings: 0,
+      formers: [],
+      accounts,
+    });
   }
 
   #continueTask(known: AuditedTask, entry: Entry, time: ListingTime): void {
@@ -255,7 +267,8 @@ export class Audit {
       if (thing === undefined) continue;
       const isForgotten = mayBeForgotten({ accounts: [account] }, nowMs);
       if (isForgotten) doubtNew(account, value, time);
-      if (isChanged && account.direction === 'input' && !isForgotten) changeSource(account, thing, value, nowMs);
+      if (isChanged && account.direction === 'input' && !isForgotten)
+        changeSource(account, thing, value, nowMs);
       else if (value === undefined) continue;
       else if (isTrue) doubtChange(known, account, thing, value, time);
       else {
@@ -289,7 +302,12 @@ function hasInputValue({ task: { metered }, values }: Entry): boolean {
 }
 
 /** The accounts of the source that a task leaves end; those of the new one open at their values, which do not count. */
-function changeSource(account: AuditedAccount, thing: Metered, value: number | undefined, nowMs: number): void {
+function changeSource(
+  account: AuditedAccount,
+  thing: Metered,
+  value: number | undefined,
+  nowMs: number,
+): void {
   account.seenMs = undefined;
   if (value === undefined) return;
   const skipped = thing.carried - account.seen;

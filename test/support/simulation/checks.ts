@@ -96,6 +96,10 @@ function readByLabels<Family extends string>(
   return values;
 }
 
-function expectEqual<Value>(what: string, actual: Value | undefined, expected: Value): void {
+function expectEqual<Value extends number | string>(
+  what: string,
+  actual: Value | undefined,
+  expected: Value,
+): void {
   if (actual !== expected) throw new SimulationError(`${what}: expected ${expected}, found ${actual}`);
 }

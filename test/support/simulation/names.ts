@@ -1,4 +1,5 @@
 import type { Rows } from '../../../src/listing/rows.ts';
+import { REMEMBERED_MS } from '../../../src/tally/ledger/departed-accounts.ts';
 import type { Counts } from '../../../src/tally/snapshot.ts';
 import { SimulationError } from './checks.ts';
 import type { Direction } from './world.ts';
@@ -7,8 +8,6 @@ type AllRows = Counts['rows'];
 type Bytes = Record<Direction, number>;
 
 const NOTHING: Bytes = { input: 0, output: 0 };
-/** Names that were removed are remembered for 6 hours; a clock that is set forward while the exporter is down adds some. */
-const SURELY_REMEMBERED_MS = 2 * 60 * 60 * 1000;
 /** Listings to which a kill, a full disk or a loss of power can go back. */
 const KEPT_LISTINGS = 50;
 
@@ -24,7 +23,9 @@ interface ListingTruth {
 
 /** A listing that was taken. */
 export interface NamedListing {
-  readonly atMs: number;
+  readonly listedMs: number;
+  /** Time since the first listing, as the exporter knows it. */
+  readonly elapsedMs: number;
   /** By the id of the task; its first entry has the name. */
   readonly names: ReadonlyMap<string, string | undefined>;
   readonly expected: readonly string[];
@@ -40,40 +41,40 @@ export class NameAudit {
   readonly #history = new Map<number, ListingTruth>();
 
   /** Compares what is exposed after a listing with the truth. Returns the number of comparisons. */
-  list({ atMs, names, expected }: NamedListing, rows: AllRows): number {
+  list({ listedMs, elapsedMs, names, expected }: NamedListing, rows: AllRows): number {
     const gains = measureGains(this.#last.rows, rows);
     const next = new Map<string, NameTruth>();
-    for (const [name, truth] of this.#last.names)
-      next.set(name, { ...truth, removedMs: truth.removedMs ?? atMs });
+    for (const [name, truth] of this.#last.names) {
+      const { removedMs = elapsedMs } = truth;
+      if (elapsedMs - removedMs <= REMEMBERED_MS) next.set(name, { ...truth, removedMs });
+    }
     for (const name of expected) {
       const gained = sumBytes([...gains].flatMap(([id, bytes]) => (names.get(id) === name ? [bytes] : [])));
-      const known = this.#last.names.get(name);
+      const last = this.#last.names.get(name);
       const found = readName(rows, name);
-      const isExpectedAnew = known === undefined || known.removedMs !== undefined;
-      const isForgotten = mayBeForgotten(known, atMs) && areEqual(found, NOTHING);
-      const counted = isExpectedAnew ? NOTHING : gained;
-      if (!isForgotten) expectBytes(name, found, sumBytes([known ?? NOTHING, counted]));
+      const counted = last === undefined || last.removedMs !== undefined ? NOTHING : gained;
+      expectBytes(name, found, sumBytes([next.get(name) ?? NOTHING, counted]));
       next.set(name, { ...found, removedMs: undefined });
     }
     const total = sumBytes([...gains.values()]);
     expectBytes('all tasks', total, subtract(readTotal(rows), readTotal(this.#last.rows)));
     expectHidden(rows, expected);
     this.#last = { names: next, rows };
-    this.#history.set(atMs, this.#last);
+    this.#history.set(listedMs, this.#last);
     for (const oldest of [...this.#history.keys()].slice(0, -KEPT_LISTINGS)) this.#history.delete(oldest);
     return expected.length + 1;
   }
 
   /** Goes back to the listing that was written last, which may be one that was not exposed. */
   restart(last: NamedListing | undefined, rows: AllRows | undefined): void {
-    const known = last === undefined ? { names: new Map(), rows: undefined } : this.#history.get(last.atMs);
+    const known =
+      last === undefined ? { names: new Map(), rows: undefined } : this.#history.get(last.listedMs);
     if (known !== undefined) this.#last = known;
     if (last === undefined || rows === undefined) return;
     if (known === undefined) this.list(last, rows);
     for (const name of last.expected) {
       const truth = this.#last.names.get(name);
-      if (truth !== undefined && !mayBeForgotten(truth, last.atMs))
-        expectBytes(name, readName(rows, name), truth);
+      if (truth !== undefined) expectBytes(name, readName(rows, name), truth);
     }
   }
 }
@@ -84,10 +85,6 @@ export function expectHidden(rows: AllRows, expected: readonly string[]): void {
   for (const [row, [name = '']] of labelSets.entries())
     if (!expected.includes(name) && Object.values(columns).some((column) => !Number.isNaN(column[row])))
       throw new SimulationError(`${name} is not expected and has a counter`);
-}
-
-function mayBeForgotten(truth: NameTruth | undefined, nowMs: number): boolean {
-  return truth?.removedMs !== undefined && nowMs - truth.removedMs > SURELY_REMEMBERED_MS;
 }
 
 /** What each task of a listing gained since the one before. A task that was not in that begins at 0. */

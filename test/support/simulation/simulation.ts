@@ -391,8 +391,10 @@ export class Simulation {
   /** The last listing of a code. */
   #toNamedListing(code: string): NamedListing {
     const { entries = [] } = this.#lastListings.get(code) ?? {};
+    const { listedMs, elapsedMs } = this.#getAudit(code);
     return {
-      atMs: this.#getAudit(code).listedMs,
+      listedMs,
+      elapsedMs,
       names: new Map(entries.map(({ task: { id }, name }) => [id, name])),
       expected: this.#expectedNames.get(code) ?? NAMES,
     };

@@ -385,7 +385,11 @@ test('a lifetime is observed if the start of its run was seen', () => {
     run.commitListing({});
     if (restartAfterMs !== undefined) run.restart({}, restartAfterMs);
     run.commitListing({ tasks: [task(5)] }, sinceMs);
-    assert.equal(readLifetimes(run.commitListing({})).buckets.at(-1), lifetimes, `${sinceMs} ${restartAfterMs}`);
+    assert.equal(
+      readLifetimes(run.commitListing({})).buckets.at(-1),
+      lifetimes,
+      `${sinceMs} ${restartAfterMs}`,
+    );
   }
 });
 

@@ -134,6 +134,8 @@ test('records that are invalid or not all there change nothing', () => {
   const code = [CODE_KEY, run.records.get(CODE_KEY) ?? ''] as const;
   const taskValue = run.records.get(toTaskKey('a')) ?? '';
   const record = [toTaskKey('a'), taskValue] as const;
+  run.commitListing({ tasks: tasks(6) });
+  const laterCode = [CODE_KEY, run.records.get(CODE_KEY) ?? ''] as const;
   const restore = (
     records: readonly StateRecord[],
   ): [isRestored: boolean, listings: number, accounts: number] => {
@@ -147,6 +149,7 @@ test('records that are invalid or not all there change nothing', () => {
     [record],
     [code],
     [code, record, [toTaskKey('b'), taskValue]],
+    [laterCode, record],
     [code, record, ['else', '[]']],
     [[CODE_KEY, taskValue], record],
     [[CODE_KEY, code[1].slice(0, -1)], record],

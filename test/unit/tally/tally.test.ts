@@ -33,6 +33,18 @@ test('a server that left has 0 tasks and users and the time of its last listing 
   assert.deepEqual(readValues(forgotten, 'serverLastSeen'), {});
 });
 
+test('a server that is literally __other__ is none', () => {
+  const run = new TallyRun();
+  const vsId = '__other__';
+  const snapshot = run.commitListing({
+    tasks: [buildTaskRecord({ vsId })],
+    users: [buildUserRecord({ vsId })],
+  });
+  assert.deepEqual(readValues(snapshot, 'tasks'), { [vsId]: 1 });
+  assert.deepEqual(readValues(snapshot, 'serverLastSeen'), {});
+  assert.deepEqual(readValues(snapshot, 'oldestTaskFirstSeen'), {});
+});
+
 test('a published snapshot does not change with later listings', () => {
   const run = new TallyRun({ perTask: true });
   const tasks = [buildTaskRecord({ inputBytes: 5, outputs: [buildOutputRecord({ httpOutputBytes: 7 })] })];
