@@ -5,7 +5,8 @@ import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Tally } from '../../../src/tally/tally.ts';
 import { createDefaultTally } from '../default-tally.ts';
 import { NOW_MS } from '../listing-body.ts';
-import { serveCommands } from './command-server.ts';
+import { quantile } from '../measure.ts';
+import { getCpuMs, serveCommands } from './command-server.ts';
 
 const POLL_MS = 15_000;
 /** Tasks that are generated and read at a time. */
@@ -54,18 +55,23 @@ function readListing({ accountShare }: Tally, tasks: number, listing: number): L
 interface RetainedTally {
   readonly tally: Tally;
   readonly snapshot: Snapshot | undefined;
+  /** Of a commit. */
+  readonly cpuMs: number;
 }
 
 function commitListings(tasks: number, listings: number): RetainedTally {
   const tally = createDefaultTally();
   let snapshot: Snapshot | undefined;
+  const commitsMs: number[] = [];
   for (let number = 0; number < listings; number += 1) {
     const listing = readListing(tally, tasks, number);
     if (listing === undefined) throw new Error('Expected a listing with ret 0');
     const at = { wallMs: NOW_MS + number * POLL_MS, monotonicMs: number * POLL_MS };
+    const beforeMs = getCpuMs().cpuMs;
     ({ snapshot } = tally.commit(listing, at));
+    commitsMs.push(getCpuMs().cpuMs - beforeMs);
   }
-  return { tally, snapshot };
+  return { tally, snapshot, cpuMs: quantile(commitsMs, 0.5) };
 }
 
 function measureHeapBytes(): number {
@@ -90,4 +96,7 @@ function measure(tasks: number, rounds: number): { bytesPerTask: number } {
 }
 
 const [tasks, rounds] = process.argv.slice(2).map(Number);
-serveCommands({ measure: () => measure(tasks ?? 0, rounds ?? 0) });
+serveCommands({
+  measure: () => measure(tasks ?? 0, rounds ?? 0),
+  commit: () => ({ cpuMs: commitListings(tasks ?? 0, rounds ?? 0).cpuMs }),
+});

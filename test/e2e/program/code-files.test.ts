@@ -45,7 +45,7 @@ test(
     );
     for (const code of ['STAYS', 'GOES']) await exporter.waitUntilUp(code);
     assert.match(await exporter.fetchMetrics(), /xvs_up\{service_code="STAYS",tenant="acme"\} 1/);
-    const before = (await exporter.sumFamily('xvs_input_bytes_total', 'STAYS')) ?? 0;
+    const before = (await exporter.sumFamily('xvs_exporter_polls_total', 'STAYS')) ?? 0;
 
     // A removed file and changed labels do not affect other codes.
     folder.remove('codes/goes.yml');
@@ -56,7 +56,7 @@ test(
     );
     assert.doesNotMatch(await exporter.fetchMetrics(), /GOES|acme/);
     await waitUntil(
-      () => exporter.sumFamily('xvs_input_bytes_total', 'STAYS'),
+      () => exporter.sumFamily('xvs_exporter_polls_total', 'STAYS'),
       (now) => (now ?? 0) > before,
     );
 

@@ -14,13 +14,13 @@ function startDemo(folder: TemporaryFolder, ...flags: readonly string[]): Progra
   return new Program(process.execPath, args, { TMPDIR: folder.path });
 }
 
-test('the demo runs simulator and exporter with growing byte counters, beside which once --explain works', async () => {
+test('the demo runs simulator and exporter whose streams are counted, beside which once --explain works', async () => {
   using folder = new TemporaryFolder();
   await using demo = startDemo(folder, '--poll.interval=1s');
   const metrics = await demo.waitForOutput(/(http:\S+\/metrics)/);
   const bytes = async (): Promise<number> => {
     const { families } = parseExposition(await (await fetch(metrics)).text(), 'text');
-    const samples = families.get('xvs_input_bytes_total')?.samples ?? [];
+    const samples = families.get('xvs_expected_task_input_bytes_total')?.samples ?? [];
     return samples.reduce((sum, { value }) => sum + value, 0);
   };
   await demo.waitForOutput(/Poll succeeded.*STADIUM|STADIUM.*Poll succeeded/);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { format } from 'prettier';
 import { z } from 'zod';
-import { drawComparisons } from '../../bench/picture.ts';
 import { formatTable } from '../../bench/table.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
@@ -33,8 +32,4 @@ test('docs/performance.md shows the figures of the committed run', async () => {
     '../../docs/performance.md',
     text.replace(figures, (_, begin: string) => `${begin}\n${machine}.\n\n${table}`),
   );
-});
-
-test('the picture of docs/performance.md shows the figures of the committed run', () => {
-  assertGolden('../../docs/pictures/performance.svg', drawComparisons(comparisons));
 });
