@@ -25,8 +25,8 @@ const SUITES = {
   program: { folders: ['e2e/program/', 'e2e/attack/', 'unit/'], variables: { XVS_FUZZ_RUNS: '0.1' } },
   attack: { folders: ['e2e/attack/', 'long/attack/'], variables: { XVS_ATTACK_ROUNDS: '25' } },
   long: {
-    folders: ['long/', 'integration/fuzz/', 'integration/cardinality', 'e2e/program/kills'],
-    variables: { XVS_FUZZ_RUNS: '8', XVS_ATTACK_POLLS: '40', XVS_KILLS: '100' },
+    folders: ['long/', 'integration/fuzz/', 'e2e/program/kills'],
+    variables: { XVS_FUZZ_RUNS: '8', XVS_KILLS: '100' },
   },
   words: { folders: [''] },
 };

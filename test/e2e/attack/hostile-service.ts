@@ -51,6 +51,15 @@ export function buildTasksWithNewIds(prefix: string, count: number): Buffer {
   return gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`, { level: 1 });
 }
 
+/** Builds a gzipped listing of tasks with one name and so many input bytes each. */
+export function buildNamesakesListing(name: string, count: number, inputBytes: number): Buffer {
+  const tasks = Array.from(
+    { length: count },
+    (_, index) => `{"id":"t${index}","vs_id":"v","opaque":"${name}","input_bytes":${inputBytes}}`,
+  );
+  return gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`, { level: 1 });
+}
+
 /** Builds a gzipped listing of ten tasks with 5,000 formats each. */
 export function buildFormatsListing(): Buffer {
   const tasks = Array.from({ length: 10 }, (_task, number) => {
@@ -74,12 +83,11 @@ export function buildOutputsListing(count: number): Buffer {
   return gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`);
 }
 
-/** Builds a gzipped listing with this number of users, each with a different client version. */
-export function buildVersionsListing(serviceCode: string, users: number): Buffer {
+/** Builds a gzipped listing with this number of users, each with a different client version that begins with a prefix. */
+export function buildVersionsListing(prefix: string, users: number): Buffer {
   const list = Array.from(
     { length: users },
-    (_, index) =>
-      `{"vs_id":"v","client_version":"${index}","device_type":"1","service_code":"${serviceCode}","user_name":"u"}`,
+    (_, index) => `{"vs_id":"v","client_version":"${prefix}-${index}","device_type":"1","user_name":"u"}`,
   );
   return gzipSync(`{"ret":0,"task_list":[],"user_list":[${list.join(',')}]}`, { level: 1 });
 }

@@ -252,6 +252,21 @@ test('an empty string is a missing value', () => {
   assert.deepEqual(view.sums['inputClients'], { 'unknown|2': 1 });
 });
 
+test('label values that are equal when they are cleaned share a row', () => {
+  const long = 'x'.repeat(200);
+  const users = ['451', '4\u202e5\n1', `${long}y`, `${long}z`, '', ' \u200b'].map((client_version) => ({
+    client_version,
+    device_type: '10',
+  }));
+  const { sums } = viewListing(read(JSON.stringify({ ret: 0, user_list: users, task_list: [] })));
+  assert.deepEqual(sums['onlineUsers'], {
+    '451|10': 2,
+    [`${'x'.repeat(128)}|10`]: 2,
+    'unknown|10': 1,
+    ' |10': 1,
+  });
+});
+
 test('a record with another service code than the polled one is foreign', () => {
   const table = [
     ['{"id":"t"}', false],
