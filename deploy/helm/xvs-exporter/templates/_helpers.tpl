@@ -5,12 +5,14 @@
 
 {{/*
 Release and chart name, without repetition: a DNS label of at most 52 characters. Kubernetes adds eleven to it in the label
-`controller-revision-hash` of the pods, where 63 are allowed. A release may have dots in its name.
+`controller-revision-hash` of the pods, where 63 are allowed. A release may have dots in its name, and begin with a digit, which
+Kubernetes up to 1.33 does not allow for a Service.
 */}}
 {{- define "xvs-exporter.fullname" -}}
 {{- $name := include "xvs-exporter.name" . -}}
 {{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
-{{- default $full .Values.fullnameOverride | replace "." "-" | trunc 52 | trimAll "-" -}}
+{{- $full = default $full .Values.fullnameOverride | replace "." "-" -}}
+{{- regexReplaceAll "^[0-9]" $full "x${0}" | trunc 52 | trimAll "-" -}}
 {{- end -}}
 
 {{- define "xvs-exporter.namespace" -}}
@@ -18,14 +20,14 @@ Release and chart name, without repetition: a DNS label of at most 52 characters
 {{- end -}}
 
 {{- define "xvs-exporter.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "xvs-exporter.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "xvs-exporter.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{/* Labels of the pod of `helm test`. */}}
 {{- define "xvs-exporter.testLabels" -}}
 app.kubernetes.io/name: {{ include "xvs-exporter.name" . | trunc 58 | trimAll "-" }}-test
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "xvs-exporter.labels" -}}
@@ -33,9 +35,28 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{ include "xvs-exporter.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- end -}}
+
+{{/* Mappings as one, each key once; the first one that has it wins. */}}
+{{- define "xvs-exporter.merge" -}}
+{{- $merged := dict -}}
+{{- range . -}}
+{{- $merged = merge $merged (default dict .) -}}
+{{- end -}}
+{{- toYaml $merged -}}
+{{- end -}}
+
+{{/* Where a pod may run, as the values say it. */}}
+{{- define "xvs-exporter.scheduling" -}}
+{{- $set := dict -}}
+{{- range $key := list "affinity" "nodeSelector" "priorityClassName" "tolerations" -}}
+{{- with index $.Values $key -}}
+{{- $_ := set $set $key . -}}
+{{- end -}}
+{{- end -}}
+{{- with $set -}}
+{{- toYaml . -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "xvs-exporter.serviceAccountName" -}}
@@ -91,12 +112,10 @@ imagePullSecrets:
 {{/* Metadata of a resource: (dict "root" $), or with "name", "namespace" and "labels" of its own. */}}
 {{- define "xvs-exporter.metadata" -}}
 name: {{ default (include "xvs-exporter.fullname" .root) .name }}
-namespace: {{ default (include "xvs-exporter.namespace" .root) .namespace }}
+namespace: {{ default (include "xvs-exporter.namespace" .root) .namespace | quote }}
 labels:
-  {{- include "xvs-exporter.labels" .root | nindent 2 }}
-  {{- with .labels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- $own := include "xvs-exporter.labels" .root | fromYaml }}
+  {{- include "xvs-exporter.merge" (list $own .labels .root.Values.commonLabels) | nindent 2 }}
 {{- with .annotations }}
 annotations:
   {{- toYaml . | nindent 2 }}

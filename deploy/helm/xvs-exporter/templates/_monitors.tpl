@@ -21,7 +21,7 @@ scrapeTimeout: {{ .scrapeTimeout }}
 relabelings:
   # The job of the rules, which does not depend on the release name.
   - targetLabel: job
-    replacement: {{ $.root.Values.prometheusRule.job }}
+    replacement: {{ $.root.Values.prometheusRule.job | quote }}
   {{- with .relabelings }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -37,7 +37,7 @@ metricRelabelings:
 {{- if .monitor.namespace -}}
 namespaceSelector:
   matchNames:
-    - {{ include "xvs-exporter.namespace" .root }}
+    - {{ include "xvs-exporter.namespace" .root | quote }}
 {{ end -}}
 selector:
   matchLabels:

@@ -8,6 +8,7 @@ import {
   ServiceMonitor,
 } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
+import { Pod } from 'kubernetes-models/v1';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { listRepositoryFolder, repositoryPath } from '../../../support/repository.ts';
 import { TemporaryFolder } from '../../../support/temporary-folder.ts';
@@ -19,7 +20,11 @@ import {
   type Manifest,
 } from '../../../integration/deploy/kubernetes/manifests.ts';
 import { assertPodWorks } from '../../../integration/deploy/kubernetes/running-pod.ts';
-import { assertConnected, assertRestricted } from '../../../integration/deploy/kubernetes/workload-checks.ts';
+import {
+  assertConnected,
+  assertRestricted,
+  getPod,
+} from '../../../integration/deploy/kubernetes/workload-checks.ts';
 import { runHelm, renderChart } from '../../../integration/deploy/helm/chart.ts';
 import { normalizeManifests } from '../../../integration/deploy/helm/normalize-manifests.ts';
 
@@ -92,6 +97,8 @@ for (const [what, release, values] of [
   ['a long chart name', 'r'.repeat(50), { nameOverride: 'n'.repeat(63) }],
   ['a cut at a hyphen', `${'r'.repeat(51)}-x`, {}],
   ['a release with dots in its name', 'live.eu', {}],
+  ['a release that begins with a digit', `2026-${'r'.repeat(48)}`, {}],
+  ['a release of digits', '2026', {}],
 ] as const) {
   test(`names have room for what Kubernetes adds: ${what}`, (t) => {
     if (!isInstalled(t, 'helm')) return;
@@ -99,6 +106,8 @@ for (const [what, release, values] of [
     assertConnected(manifests);
     const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
     const set = getSingle(manifests, StatefulSet.is).metadata?.name ?? '';
+    // Kubernetes up to 1.33 wants a letter first in the name of a Service.
+    assert.match(set, /^[a-z]/);
     // The label controller-revision-hash, and the longest name of a pod.
     assert.match(`${set}-0123456789`, label);
     assert.match(`${set}-999`, label);
@@ -108,6 +117,53 @@ for (const [what, release, values] of [
     }
   });
 }
+
+test('each label and annotation is there once, and the most specific value wins', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const labels = (team: string) => ({ team, 'app.kubernetes.io/name': team });
+  const values = {
+    commonLabels: labels('common'),
+    podLabels: labels('pod'),
+    podAnnotations: { 'checksum/config': 'none' },
+    service: { labels: labels('service') },
+    ingress: { enabled: true, labels: labels('ingress') },
+    serviceMonitor: { enabled: true, additionalLabels: labels('monitor') },
+    prometheusRule: { enabled: true, additionalLabels: labels('rules') },
+    dashboards: { enabled: true, label: 'team' },
+  };
+  // The parser rejects a key that is there twice.
+  const manifests = renderChart(values);
+  assert.deepEqual(
+    Object.fromEntries(manifests.map(({ kind, metadata }) => [kind, metadata.labels?.['team']])),
+    {
+      ConfigMap: '1',
+      Ingress: 'ingress',
+      Pod: 'common',
+      PrometheusRule: 'rules',
+      Service: 'service',
+      ServiceAccount: 'common',
+      ServiceMonitor: 'monitor',
+      StatefulSet: 'common',
+    },
+  );
+  const pod = getPod(getSingle(manifests, StatefulSet.is)).labels;
+  assert.deepEqual([pod['team'], pod['app.kubernetes.io/name']], ['pod', 'xvs-exporter']);
+});
+
+test('the pod of helm test runs where the exporter may run', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const scheduling = {
+    priorityClassName: 'high',
+    nodeSelector: { pool: 'monitoring' },
+    tolerations: [{ key: 'monitoring', operator: 'Exists' }],
+    affinity: { nodeAffinity: {} },
+  };
+  const manifests = renderChart(scheduling);
+  const { spec, container } = getPod(getSingle(manifests, StatefulSet.is));
+  const testPod = getSingle(manifests, Pod.is).spec;
+  for (const pod of [spec, testPod]) assert.deepEqual({ ...pod, ...scheduling }, pod);
+  assert.deepEqual(testPod?.containers[0]?.resources, container.resources);
+});
 
 test('the job and the addresses of the rules are those of the values', (t) => {
   if (!isInstalled(t, 'helm')) return;
