@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isTaskNameSource } from '../listing/task-name.ts';
+import { parseTaskNameSource } from '../listing/task-name.ts';
 import { describeKind, expectedFound } from './config-error.ts';
 import { BIT_RATE, DURATION, SIZE, formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
 import { expected, parsedBy, reject } from './validation.ts';
@@ -87,7 +87,7 @@ export function choice<const T extends string>(...words: readonly T[]) {
 }
 
 export const taskNameSource = parsedBy(
-  (raw) => (typeof raw === 'string' && isTaskNameSource(raw) ? raw : undefined),
+  (raw) => (typeof raw === 'string' ? parseTaskNameSource(raw) : undefined),
   expected('opaque, opaque.KEY, output.file_name, output.relative_dir or input.user_name'),
 ).register(schemaMeta, { typeName: 'source of names', json: { type: 'string' } });
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { readableFields } from '../listing/interface.ts';
-import { sanitizeLabelValue } from '../listing/label-values.ts';
 import { getTaskNameField, listKeySources, readTaskName, type TaskNameSource } from '../listing/task-name.ts';
 import { MAX_EXPLAINED_LISTING_BYTES } from '../runtime/limits.ts';
 
@@ -87,6 +86,5 @@ function findName(source: TaskNameSource, { opaque, inputs, outputs }: NamedTask
     file_name: outputs.map(({ file_name }) => file_name),
     relative_dir: outputs.map(({ relative_dir }) => relative_dir),
   }[getTaskNameField(source)];
-  const name = texts.map((text) => readTaskName(source, text ?? '')).find((one) => one !== undefined);
-  return name === undefined ? undefined : sanitizeLabelValue(name);
+  return texts.map((text) => readTaskName(source, text ?? '')).find((name) => name !== undefined);
 }

@@ -16,12 +16,14 @@ const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}]/gu;
 export function sanitizeLabelValue(text: string | undefined): string {
   if (text === undefined || text === '') return UNKNOWN;
   if (IS_PLAIN.test(text)) return text;
-  const cleaned = text
-    .slice(0, 4 * MAX_CHARACTERS)
-    .toWellFormed()
-    .replaceAll(CONTROL_CHARACTERS, '');
+  const cleaned = cleanText(text.slice(0, 4 * MAX_CHARACTERS));
   const cut = Array.from(cleaned).slice(0, MAX_CHARACTERS).join('');
   return cut === '' ? UNKNOWN : cut;
+}
+
+/** Removes control and format characters and lone surrogates. */
+export function cleanText(text: string): string {
+  return text.toWellFormed().replaceAll(CONTROL_CHARACTERS, '');
 }
 
 /**

@@ -1,4 +1,5 @@
 import { MAX_NAMED_TEXT_CHARACTERS } from '../runtime/limits.ts';
+import { cleanText } from './label-values.ts';
 
 const FIELD_SOURCES = ['opaque', 'output.file_name', 'output.relative_dir', 'input.user_name'] as const;
 
@@ -8,10 +9,22 @@ export type TaskNameSource = (typeof FIELD_SOURCES)[number] | `opaque.${string}`
 export type TaskNameField = 'opaque' | 'file_name' | 'relative_dir' | 'user_name';
 
 const KEY_PREFIX = 'opaque.';
+const NAME = /^.{1,128}$/su;
 const KEY_SOURCE = /^opaque\.[^\p{Cc}\p{Cs}]{1,128}$/u;
 
-export function isTaskNameSource(text: string): text is TaskNameSource {
+/** Parses a value of `tasks.name`; `undefined` for anything else. */
+export function parseTaskNameSource(text: string): TaskNameSource | undefined {
+  const source = text.startsWith(KEY_PREFIX) ? `${KEY_PREFIX}${tidy(text.slice(KEY_PREFIX.length))}` : text;
+  return isTaskNameSource(source) ? source : undefined;
+}
+
+function isTaskNameSource(text: string): text is TaskNameSource {
   return FIELD_SOURCES.some((source) => source === text) || KEY_SOURCE.test(text);
+}
+
+/** Makes names and keys that look alike equal. */
+function tidy(text: string): string {
+  return text.trim().normalize('NFC');
 }
 
 export function getTaskNameField(source: TaskNameSource): TaskNameField {
@@ -20,7 +33,7 @@ export function getTaskNameField(source: TaskNameSource): TaskNameField {
   return source === 'input.user_name' ? 'user_name' : 'opaque';
 }
 
-/** Reads the name from a text, in NFC; `undefined` if there is none. It may hold any characters. */
+/** Reads the name from a text, as a label value; `undefined` if there is none or if it is too long. */
 export function readTaskName(source: TaskNameSource, fullText: string): string | undefined {
   const text = fullText.slice(0, MAX_NAMED_TEXT_CHARACTERS);
   const name = source.startsWith(KEY_PREFIX)
@@ -28,30 +41,30 @@ export function readTaskName(source: TaskNameSource, fullText: string): string |
     : source === 'opaque'
       ? decodePercent(text)
       : text;
-  return name === '' ? undefined : name?.normalize('NFC');
+  if (name === undefined) return undefined;
+  const cleaned = tidy(cleanText(name));
+  return NAME.test(cleaned) ? cleaned : undefined;
 }
 
 /** Lists the sources of names in an `opaque`: the keys of its JSON object or query string. */
 export function listKeySources(opaque: string): readonly TaskNameSource[] {
-  const text = opaque.slice(0, MAX_NAMED_TEXT_CHARACTERS);
-  const object = parseOpaque(text);
-  const keys = object === undefined ? parseQuery(text).map(([key]) => key) : Object.keys(object);
-  return keys.map((key) => `${KEY_PREFIX}${key}`).filter((source) => isTaskNameSource(source));
+  const pairs = parsePairs(opaque.slice(0, MAX_NAMED_TEXT_CHARACTERS));
+  return pairs.flatMap(([key]) => parseTaskNameSource(`${KEY_PREFIX}${key}`) ?? []);
 }
 
 function readKey(text: string, key: string): string | undefined {
-  const object = parseOpaque(text);
-  if (object === undefined) return parseQuery(text).find(([name]) => name === key)?.[1];
-  const value = Object.hasOwn(object, key) ? object[key] : undefined;
+  const value = parsePairs(text).find(([name]) => tidy(name) === key)?.[1];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/** `opaque` is stored as it was passed: plain or percent-encoded as a whole. */
-function parseOpaque(text: string): Readonly<Record<string, unknown>> | undefined {
-  return parseObject(text) ?? parseObject(decodePercent(text));
+type Pairs = readonly (readonly [key: string, value: unknown])[];
+
+/** Reads a JSON object or a query string. `opaque` is stored as passed: plain or percent-encoded as a whole. */
+function parsePairs(text: string): Pairs {
+  return parseObject(text) ?? parseObject(decodePercent(text)) ?? parseQuery(text);
 }
 
-function parseQuery(text: string): readonly (readonly [key: string, value: string])[] {
+function parseQuery(text: string): Pairs {
   const query = text.includes('=') ? text : decodePercent(text);
   if (!query.includes('=')) return [];
   return query
@@ -63,11 +76,11 @@ function parseQuery(text: string): readonly (readonly [key: string, value: strin
     });
 }
 
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+function parseObject(text: string): Pairs | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return { ...value };
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? Object.entries(value) : undefined;
   } catch {
     return undefined;
   }

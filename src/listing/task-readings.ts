@@ -1,7 +1,6 @@
 import type { ColumnReader } from '../json-columns/column-reader.ts';
 import type { TextColumn } from '../json-columns/fields.ts';
 import type { LabelNames } from '../json-columns/label-names.ts';
-import { sanitizeLabelValue } from './label-values.ts';
 import {
   OWN_INPUT,
   type AccountReservations,
@@ -168,7 +167,7 @@ export class TaskReadings {
       const length = column?.lengths[row] ?? 0;
       const text = length === 0 ? '' : this.#reader.readText(column?.addresses[row] ?? 0, length);
       const name = readTaskName(source, text);
-      if (name !== undefined) return sanitizeLabelValue(name);
+      if (name !== undefined) return name;
     }
     return undefined;
   }

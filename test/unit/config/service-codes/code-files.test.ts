@@ -233,12 +233,12 @@ test('a long file is validated in several turns of the event loop', async () => 
   assert.ok(turns >= 6, `${turns} turns`);
 });
 
-test('expected names are compared in NFC', async () => {
+test('expected names are compared in NFC, without blanks around them', async () => {
   const yml = (names: string) => `- { service_code: A, task_name: opaque, expect: { names: [${names}] } }`;
   const { serviceCodes } = await loadConfiguration({
     env: ENV,
     yml: YML,
-    files: { '/etc/codes/a.yml': yml('Cafe\u0301') },
+    files: { '/etc/codes/a.yml': yml('"\u00a0Cafe\u0301 "') },
   });
   assert.deepEqual(serviceCodes[0]?.expectation?.names, ['Caf\u00e9']);
   assert.match(
