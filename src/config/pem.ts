@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { createProblem, expectedFound, formatValue, type Problem } from './config-error.ts';
 import { readErrorCode, readText, type FileReference, type ReadFile } from './file-system.ts';
@@ -34,12 +34,6 @@ function findBadCertificate(text: string): string | undefined {
 
 const CERTIFICATE_START = /^-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----/;
 
-/** OpenSSL's codes for a valid key of a different certificate. */
-const KEY_MISMATCH_CODES: readonly string[] = [
-  'ERR_OSSL_X509_KEY_VALUES_MISMATCH',
-  'ERR_OSSL_X509_KEY_TYPE_MISMATCH',
-];
-
 /** Checks that TLS can use a certificate with its key (PEM). OpenSSL's own texts could quote the key. */
 export function findKeyPairMistake(
   cert: string,
@@ -48,11 +42,13 @@ export function findKeyPairMistake(
   const certCode = findTlsError({ cert });
   if (certCode !== undefined)
     return { part: 'cert', message: expectedFound('a certificate (PEM)', `an invalid one (${certCode})`) };
-  const keyCode = findTlsError({ cert, key });
-  if (keyCode === undefined) return undefined;
-  const isOther = KEY_MISMATCH_CODES.includes(keyCode);
-  const found = isOther ? 'the key of a different certificate' : `an invalid one (${keyCode})`;
-  return { part: 'key', message: expectedFound('the unencrypted key of the certificate', found) };
+  const rejectKey = (found: string) =>
+    ({ part: 'key', message: expectedFound('the unencrypted key of the certificate', found) }) as const;
+  const keyCode = findTlsError({ key });
+  if (keyCode !== undefined) return rejectKey(`an invalid one (${keyCode})`);
+  // A secure context takes a key of another type (RSA, EC) than that of the certificate, and serves no client.
+  const isOwn = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  return isOwn ? undefined : rejectKey('the key of a different certificate');
 }
 
 function findTlsError(options: SecureContextOptions): string | undefined {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { readPem } from '../../../src/config/pem.ts';
+import { findKeyPairMistake, readPem } from '../../../src/config/pem.ts';
 import { readFixture } from '../../support/fixtures.ts';
 
 const [one, two] = ['ca.pem', 'intermediate.pem'].map((name) => readFixture(`tls/${name}`).toString());
@@ -27,3 +28,12 @@ for (const [name, text, found] of [
     if (found === undefined) assert.equal(read, text);
     else assert.ok(typeof read !== 'string' && read.message.includes(found), JSON.stringify(read));
   });
+
+test('a key of another type than the one of the certificate is a mistake', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const rsaKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const cert = readFixture('tls/server.pem').toString();
+  assert.equal(findKeyPairMistake(cert, readFixture('tls/server.key').toString()), undefined);
+  const mistake = findKeyPairMistake(cert, rsaKey);
+  assert.match(mistake?.message ?? '', /found the key of a different certificate$/);
+});
