@@ -33,6 +33,9 @@ export interface Configuration extends Readonly<ReturnType<typeof readStaticSett
 /** Shorter secrets are parts of service codes by chance. */
 const MIN_REVEALED_LENGTH = 6;
 
+/** Besides those that static labels cannot have: job, instance, namespace and pod. */
+const MONITOR_LABELS = ['service', 'endpoint', 'container'];
+
 /** Finds what is valid but probably not meant, one line each. */
 export function* findWarnings({ serviceCodes, ledger }: Configuration): Generator<string> {
   // Metrics, logs and pages show service codes.
@@ -41,6 +44,12 @@ export function* findWarnings({ serviceCodes, ledger }: Configuration): Generato
   ).length;
   if (revealed > 0)
     yield `service_codes: ${expectedFound('codes without their secrets', `${revealed} with it, which metrics show`)}`;
+  const labels = new Set(serviceCodes.flatMap((code) => Object.keys(code.labels)));
+  for (const name of MONITOR_LABELS) {
+    const remedy = `series that a ServiceMonitor or PodMonitor selects will have exported_${name}`;
+    if (labels.has(name))
+      yield `labels: ${expectedFound('names that targets in Kubernetes do not have', name, remedy)}`;
+  }
   for (const { serviceCode, expectation } of serviceCodes) {
     const tooFast = expectation?.minima?.find(
       ({ inputBytesPerSecond = 0 }) => inputBytesPerSecond > ledger.maxStreamRate,

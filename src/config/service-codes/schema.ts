@@ -35,9 +35,10 @@ const NAME_EXPECTED = expected(
   'a name of a task (1 to 128 characters, none of them invisible; put digits in quotes)',
 );
 
-/** A name as it is in a label, in NFC: another one would never be found. */
+/** A name as it is in a label, trimmed and in NFC: another one would never be found. */
 const taskName = z
   .string(NAME_EXPECTED)
+  .trim()
   .normalize('NFC')
   .refine((text) => text !== '' && sanitizeLabelValue(text) === text, NAME_EXPECTED);
 
@@ -94,7 +95,7 @@ const MAX_LABELS = 10;
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 const NAME_FORM = 'a label name of letters, digits and "_" that is not reserved';
 const RESERVED_REMEDY =
-  'reserved are labels of metrics, those that Prometheus adds, and names that start with "__"';
+  'reserved are labels of metrics, those that Prometheus and the rules add, and names that start with "__"';
 /** The same limit as for label values from the service. */
 const LABEL_VALUE = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
@@ -104,9 +105,10 @@ const VALUE_EXPECTED = expected('a string of 1 to 128 characters without control
 
 /** Keys of a service code that are indented too deep: as labels, they would be public. */
 const SECRET_KEYS: readonly string[] = ['secret', 'secret_file'];
-/** Labels of the process's default metrics, those with a meaning for Prometheus, and those that it adds. */
+/** Labels of the process's default metrics, those with a meaning for Prometheus, and those that it and the rules add. */
 const OTHER_LABELS =
-  'version major minor patch type space kind le quantile job instance pod namespace cluster';
+  'version major minor patch type space kind le quantile job instance pod namespace cluster ' +
+  'alertname alertstate severity layer';
 const RESERVED_LABELS: ReadonlySet<string> = new Set([
   ...SECRET_KEYS,
   ...Object.values(CATALOGUE).flatMap(({ labels }) => labels),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SERVICE_CODE_KEYS } from '../../../../src/config/service-codes/schema.ts';
 import { ExporterMetrics } from '../../../../src/metrics/exposition/exporter-metrics.ts';
+import { readAlertRules } from '../../../support/deploy-files.ts';
 import { loadConfiguration, catchConfigErrorMessage, SECRET } from '../../../support/configuration.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { createRecordingLogger } from '../../../support/recording-logger.ts';
@@ -22,7 +23,8 @@ test('labels are sorted by name', async () => {
 
 const TEXT = 'expected a string of 1 to 128 characters without control characters';
 const NAME = 'expected a label name of letters, digits and "_" that is not reserved';
-const RESERVED = 'reserved are labels of metrics, those that Prometheus adds, and names that start with "__"';
+const RESERVED =
+  'reserved are labels of metrics, those that Prometheus and the rules add, and names that start with "__"';
 
 /** Labels and the message about them. */
 const INVALID_LABELS: readonly [string, string][] = [
@@ -59,7 +61,7 @@ for (const [labels, expected] of INVALID_LABELS) {
   });
 }
 
-test('label names of families, default metrics and Prometheus are reserved', async () => {
+test('label names of families, default metrics, Prometheus and rules are reserved', async () => {
   using self = new ExporterMetrics({
     clock: new ManualClock(0),
     logger: createRecordingLogger().logger,
@@ -70,8 +72,19 @@ test('label names of families, default metrics and Prometheus are reserved', asy
   self.track('A', 1000);
   const exposed = (await self.collect()).flatMap(({ spec }) => spec.labels);
   assert.ok(exposed.includes('space') && exposed.includes('service_code'));
-  const ofPrometheus = ['le', 'quantile', 'job', 'instance', 'pod', 'namespace', 'cluster'];
-  for (const name of [...exposed, ...ofPrometheus, 'task_id'])
+  const ofPrometheus = [
+    'le',
+    'quantile',
+    'job',
+    'instance',
+    'pod',
+    'namespace',
+    'cluster',
+    'alertname',
+    'alertstate',
+  ];
+  const ofRules = readAlertRules().flatMap(({ labels }) => Object.keys(labels));
+  for (const name of [...exposed, ...ofPrometheus, ...ofRules, 'task_id'])
     assert.equal(SERVICE_CODE_KEYS.labels.safeParse({ [name]: 'x' }).success, false, name);
   for (const name of ['tenant', 'env', 'region', 'team', 'x'])
     assert.equal(SERVICE_CODE_KEYS.labels.safeParse({ [name]: 'x' }).success, true, name);
