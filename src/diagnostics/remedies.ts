@@ -1,5 +1,6 @@
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
+import { BROKEN_HTTP, NOT_HTTP } from '../upstream/error-classification.ts';
 import { POLL_ERROR_REMEDY } from '../upstream/errors.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { Observation } from './observe-poll.ts';
@@ -45,9 +46,11 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   if (reason === 'tls' && NOT_TLS_CODES.includes(code))
     yield `The server at ${host} does not speak TLS. If it is the service, use http:// in upstream.base_url.`;
   // A server that expects TLS closes the connection, sends a TLS alert, or answers 400 in plain text.
-  const isBroken = response === undefined && (reason === 'reset' || reason === 'not_json');
+  const isBroken = response === undefined && (reason === 'reset' || code === NOT_HTTP);
   if (!baseUrl.startsWith('https:') && (isBroken || status === 400))
     yield `The server at ${host} may expect TLS. If it does, use https:// in upstream.base_url.`;
+  if (code === BROKEN_HTTP)
+    yield 'The response breaks HTTP, although curl and browsers may accept it. Report the error to the operator of the service or of the proxy in front of it.';
   if (UNTRUSTED_CERTIFICATE_CODE.test(code)) yield describeUntrustedAuthority(symptoms);
   if (INVALID_DATE_CODE.test(code))
     yield 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.';

@@ -11,9 +11,22 @@ const MESSAGES: Readonly<Record<FailureReason, string>> = {
 };
 
 const PREMATURE_EOF = 'HPE_INVALID_EOF_STATE';
-const NOT_HTTP = 'UND_ERR_HTTP_PARSER';
+/** Bytes that are not HTTP at all, for example a TLS alert. */
+export const NOT_HTTP = 'HPE_INVALID_CONSTANT';
+/** Headers or chunks that some clients accept. */
+export const BROKEN_HTTP = 'UND_ERR_HTTP_PARSER';
+/** undici reports any error in headers so if they have a Content-Length. */
+const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 /** A compressed body ends early. */
 const UNEXPECTED_END = 'Z_BUF_ERROR';
+
+/** Sentences for codes that say more than the reason. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  [NOT_HTTP]: 'The response is not HTTP',
+  [BROKEN_HTTP]: 'The headers or chunks break HTTP',
+  [LENGTH_MISMATCH]: 'The body is not as long as Content-Length says',
+  [UNEXPECTED_END]: 'The listing is cut off',
+};
 
 /**
  * Reasons by error code; others are `connect`. A peer that closes within a chunked body is `reset`. Other
@@ -25,31 +38,33 @@ const CODES_BY_REASON: readonly (readonly [reason: FailureReason, codes: RegExp]
   ['dns', /^(?:EAI_.*|ENOTFOUND|ENODATA)$/],
   ['tls', /^(?:EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/],
   ['tls', /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT|CRL|DEPTH_ZERO|ERROR_IN_CERT|SELF_SIGNED|UNABLE_TO)_/],
-  ['reset', /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/],
-  ['reset', new RegExp(`^(?:ERR_STREAM_PREMATURE_CLOSE|${PREMATURE_EOF})$`)],
-  ['not_json', new RegExp(`^(?:ERR_ASSERTION|${NOT_HTTP})$`)],
+  ['reset', /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/],
+  ['reset', new RegExp(`^(?:ERR_STREAM_PREMATURE_CLOSE|${PREMATURE_EOF}|${LENGTH_MISMATCH})$`)],
+  ['not_json', new RegExp(`^(?:ERR_ASSERTION|${NOT_HTTP}|${BROKEN_HTTP})$`)],
   ['not_json', /^(?:Z|ERR_BROTLI|ERR__ERROR)_/],
   ['too_large', /^UND_ERR_HEADERS_OVERFLOW$/],
 ];
 
 /**
- * Classifies the error of a request; unknown errors are `connect`. The cause is a copy of message and stack:
- * HTTP parser errors carry bytes of the response, and others a certificate or a URL with its query.
+ * Classifies the error of a request, after its headers or before; unknown errors are `connect`. The cause is a
+ * copy of message and stack: HTTP parser errors carry bytes of the response, and others a certificate or a URL
+ * with its query.
  */
-export function toUpstreamError(error: unknown): UpstreamError {
+export function toUpstreamError(error: unknown, hasHeaders = false): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const cause = findCause(error);
-  const code = getCode(cause);
+  const foundCode = getCode(cause);
+  const code = foundCode === LENGTH_MISMATCH && !hasHeaders ? BROKEN_HTTP : foundCode;
   const reason = isResourceError(cause) ? 'resources' : classifyCode(code);
   const addressCodes = error instanceof AggregateError ? error.errors.map(getCode) : [code];
   const codes = [...new Set(addressCodes)].filter((found) => found !== undefined).join(', ');
-  const isCutOff = code === UNEXPECTED_END;
-  const sentence = isCutOff ? 'The listing is cut off' : MESSAGES[reason];
-  const message = codes === '' ? sentence : `${sentence} (${codes})`;
+  const sentence = SENTENCES[code ?? ''] ?? MESSAGES[reason];
+  const detail = getParserWords(cause) ?? codes;
+  const message = detail === '' ? sentence : `${sentence} (${detail})`;
   return new UpstreamError(reason, message, {
     code,
     addresses: addressCodes.length,
-    isCutOff,
+    isCutOff: code === UNEXPECTED_END,
     cause: error instanceof Error ? copyMessageAndStack(error) : undefined,
   });
 }
@@ -62,9 +77,15 @@ function findCause(error: unknown): unknown {
 }
 
 function getCode(error: unknown): string | undefined {
-  // undici 7 leaves the code of these errors empty.
-  if (error instanceof errors.HTTPParserError) return /EOF/.test(error.message) ? PREMATURE_EOF : NOT_HTTP;
-  return getErrorCode(error);
+  const words = getParserWords(error);
+  if (words === undefined) return getErrorCode(error);
+  if (words.includes('EOF')) return PREMATURE_EOF;
+  return words.startsWith('Expected HTTP/') ? NOT_HTTP : BROKEN_HTTP;
+}
+
+/** One of the fixed texts of the HTTP parser. undici 7 leaves the code of its errors empty. */
+function getParserWords(error: unknown): string | undefined {
+  return error instanceof errors.HTTPParserError ? /\((.*)\)/.exec(error.message)?.[1] : undefined;
 }
 
 function classifyCode(code = ''): FailureReason {

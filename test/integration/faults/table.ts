@@ -50,7 +50,8 @@ const LONG_LISTING = `{"ret":0,${LISTS},"filling":"${createHash('shake256', { ou
 const PAGE = '<!doctype html><title>Maintenance</title>';
 const CHUNKED = 'transfer-encoding: chunked';
 const GZIP = 'content-encoding: gzip';
-const WITH_LENGTH = formatHead(`content-length: ${LISTING.length}`);
+const LENGTH = `content-length: ${LISTING.length}`;
+const WITH_LENGTH = formatHead(LENGTH);
 const WITH_CHUNKS = formatHead(CHUNKED);
 const PROCESSING = 'HTTP/1.1 102 Processing\r\n\r\n';
 const HALF_A_HEADER = 'HTTP/1.1 200 OK\r\ncontent-ty';
@@ -156,6 +157,8 @@ const FRAMING = [
     ],
     ['a length that is not a number', respondWith(formatHead('content-length: all'), LISTING)],
     ['a chunk whose length is not a number', respondWith(WITH_CHUNKS, `xyz\r\n${LISTING}`)],
+    ['two equal lengths', respondWith(formatHead(LENGTH, LENGTH), LISTING)],
+    ['line feeds without carriage returns', respondWith(WITH_LENGTH.replaceAll('\r', ''), LISTING)],
     ['half a listing with valid framing', injectSimulatorFault({ fault: 'truncate' }), { ret: 0 }],
     ['something that is not HTTP', respondWith('SSH-2.0-OpenSSH_9.2p1\r\n')],
     ['the status 099', respondWith('HTTP/1.1 099 X\r\ncontent-length: 9\r\n\r\n{"ret":0}')],

@@ -38,6 +38,7 @@ const CASES: Readonly<Record<string, Partial<Observation>>> = {
   'HTTPS to an HTTP port': fail('tls', 'ERR_SSL_WRONG_VERSION_NUMBER'),
   'HTTP to an HTTPS port that closes the connection': { ...fail('reset', 'UND_ERR_SOCKET'), ...http },
   'HTTP to an HTTPS port that sends a TLS alert': { ...fail('not_json', 'HPE_INVALID_CONSTANT'), ...http },
+  'a response that breaks HTTP': { ...fail('not_json', 'UND_ERR_HTTP_PARSER'), ...http },
   'HTTP to an HTTPS port that answers 400': { ...respond(400), ...http },
   'a broken connection over TLS': fail('reset', 'ECONNRESET'),
   'a chain that is not complete': fail('tls', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),

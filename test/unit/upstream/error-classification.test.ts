@@ -27,13 +27,7 @@ const REASONS = {
     'ERR_OSSL_PEM_NO_START_LINE',
     'EPROTO',
   ],
-  reset: [
-    'ECONNRESET',
-    'EPIPE',
-    'UND_ERR_SOCKET',
-    'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-    'ERR_STREAM_PREMATURE_CLOSE',
-  ],
+  reset: ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ERR_STREAM_PREMATURE_CLOSE'],
   too_large: ['UND_ERR_HEADERS_OVERFLOW'],
   resources: ['EMFILE', 'ENFILE', 'ENOMEM', 'EAI_MEMORY', 'Z_MEM_ERROR'],
   not_json: ['Z_DATA_ERROR', 'Z_BUF_ERROR', 'ERR__ERROR_FORMAT_PADDING_1'],
@@ -50,12 +44,25 @@ describe('error classification', () => {
     }
   }
 
-  for (const [message, reason] of [
-    ['Response does not match the HTTP/1.1 protocol (Invalid EOF state)', 'reset'],
-    ['Response does not match the HTTP/1.1 protocol (Expected HTTP/, RTSP/ or ICE/)', 'not_json'],
+  for (const [words, reason, sentence] of [
+    ['Invalid EOF state', 'reset', 'The connection to the service was lost'],
+    ['Expected HTTP/, RTSP/ or ICE/', 'not_json', 'The response is not HTTP'],
+    ['Missing expected CR after response line', 'not_json', 'The headers or chunks break HTTP'],
   ] as const) {
-    it(`the HTTP parser error "${message}" is ${reason}`, () => {
-      assert.equal(toUpstreamError(new errors.HTTPParserError(message)).reason, reason);
+    it(`the HTTP parser error "${words}" is ${reason}`, () => {
+      const message = `Response does not match the HTTP/1.1 protocol (${words})`;
+      const error = toUpstreamError(new errors.HTTPParserError(message));
+      assert.deepEqual([error.reason, error.message], [reason, `${sentence} (${words})`]);
+    });
+  }
+
+  for (const [hasHeaders, reason, sentence] of [
+    [false, 'not_json', 'The headers or chunks break HTTP (UND_ERR_HTTP_PARSER)'],
+    [true, 'reset', 'The body is not as long as Content-Length says (UND_ERR_RES_CONTENT_LENGTH_MISMATCH)'],
+  ] as const) {
+    it(`a mismatch of Content-Length ${hasHeaders ? 'after' : 'before'} the headers is ${reason}`, () => {
+      const error = toUpstreamError(new errors.ResponseContentLengthMismatchError(), hasHeaders);
+      assert.deepEqual([error.reason, error.message], [reason, sentence]);
     });
   }
 
