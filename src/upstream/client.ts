@@ -17,7 +17,10 @@ const MAX_EXCERPT_BYTES = 64 * 1024;
 /** With as many, of which the interface has none, a poll fails: they take time of the event loop. */
 const MAX_INFORMATIONAL_RESPONSES = 5;
 
-export interface ClientOptions extends Omit<ConnectionOptions, 'resolver'> {
+/** They answer no request: the connection was idle for too long, or does not serve this host. */
+const CONNECTION_STATUSES = [408, 421];
+
+export interface ClientOptions extends Omit<ConnectionOptions, 'resolver' | 'clock'> {
   readonly maxResponseBytes: number;
   readonly userAgent: string;
 }
@@ -116,7 +119,7 @@ export class UpstreamClient implements AsyncDisposable {
         if (error === consumerError) throw error;
         // The body of an error response ends where it fails, so that its status is still known.
         if (isSuccessStatus(status))
-          throw abort.signal.aborted ? abort.signal.reason : toUpstreamError(error);
+          throw abort.signal.aborted ? abort.signal.reason : toUpstreamError(error, true);
       });
       signal.throwIfAborted();
       return received.response;
@@ -131,25 +134,32 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   #open(options: ClientOptions): UpstreamConnections {
-    const connections = new UpstreamConnections({ ...options, resolver: this.#resolver });
+    const connections = new UpstreamConnections({
+      ...options,
+      resolver: this.#resolver,
+      clock: this.#clock,
+    });
     this.#openConnections.add(connections);
     return connections;
   }
 
-  /** A server may close an idle connection just as a request is sent: a reset is retried once, afresh. */
+  /** A server may give up an idle connection just as a request is sent, which is retried once, afresh. */
   async #send(
     target: ListingTarget,
     signal: AbortSignal,
     observer: RequestObserver | undefined,
   ): Promise<Received> {
     const address = buildListingAddress(target.baseUrl, target.serviceCode);
+    const hadResponse = this.#connections.originsWithResponse.has(address.origin);
     try {
-      return await this.#attempt(target, address, signal, observer);
+      const received = await this.#attempt(target, address, signal, observer);
+      if (!hadResponse || !CONNECTION_STATUSES.includes(received.response.status)) return received;
+      received.body.on('error', () => undefined).destroy();
     } catch (error) {
       const isReset = error instanceof UpstreamError && error.reason === 'reset';
       if (!isReset || !this.#connections.originsWithResponse.has(address.origin)) throw error;
-      return await this.#attempt(target, address, signal, observer, true);
     }
+    return await this.#attempt(target, address, signal, observer, true);
   }
 
   async #attempt(

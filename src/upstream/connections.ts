@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 import { buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import type { Clock } from '../runtime/clock.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
 import { NoProxy } from './no-proxy.ts';
@@ -14,7 +15,7 @@ interface TlsOptions {
   readonly key?: string;
 }
 
-/** Proxies as http or https URLs. If `httpsProxy` is missing, `httpProxy` serves both. */
+/** Proxies as http or https URLs, each for the URLs of one scheme, as for curl. */
 interface ProxyOptions {
   readonly httpProxy?: string | undefined;
   readonly httpsProxy?: string | undefined;
@@ -29,6 +30,7 @@ export interface ConnectionOptions {
   readonly tls: TlsOptions;
   readonly proxy: ProxyOptions;
   readonly resolver: Resolver;
+  readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** Of one address of a name, however many there are. */
@@ -37,8 +39,14 @@ const MIN_ATTEMPT_MS = 1000;
 /** Longer than usual poll intervals: polls need no TLS handshake each. `Keep-Alive` takes precedence. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** As in nginx. A connection that never closes would show no new certificate or address of the service. */
-const MAX_REQUESTS_PER_CONNECTION = 1000;
+/**
+ * The next request is then the last one on a connection: one that never closes would show no new certificate
+ * or address of the service. With its `clientTtl`, undici loops forever once all connections are too old.
+ */
+const MAX_CONNECTION_AGE_MS = 300_000;
+
+/** A resumed TLS session would outlive the certificate that it was opened with. */
+const WITHOUT_SESSIONS = { maxCachedSessions: 0 };
 
 /** Signed when a connection is free for it: a service accepts signatures for a short time. */
 export type UnsignedRequest = Dispatcher.RequestOptions & {
@@ -64,7 +72,10 @@ export class UpstreamConnections implements AsyncDisposable {
 
   /** Sends a request; with `isFresh`, on a connection of its own. */
   request(request: UnsignedRequest, isFresh: boolean): Promise<Dispatcher.ResponseData> {
-    const isDirect = this.#noProxy.includes(String(request.origin));
+    const origin = String(request.origin);
+    const { httpProxy, httpsProxy } = this.#options.proxy;
+    const proxy = origin.startsWith('https:') ? httpsProxy : httpProxy;
+    const isDirect = proxy === undefined || this.#noProxy.includes(origin);
     const key = `${isDirect} ${isFresh}`;
     const dispatcher =
       this.#dispatchers.get(key) ?? this.#createDispatcher(isDirect ? {} : this.#options.proxy);
@@ -90,15 +101,14 @@ export class UpstreamConnections implements AsyncDisposable {
   }
 
   #createDispatcher({ httpProxy = '', httpsProxy = '' }: ProxyOptions): Dispatcher {
-    const { timeoutMs: timeout, maxConnections, tls } = this.#options;
+    const { timeoutMs: timeout, maxConnections, tls, clock } = this.#options;
     const tlsOptions = { ...tls, ...(tls.ca !== undefined && { allowPartialTrustChain: true }) };
     const connectToProxy = this.#createConnector({});
     const proxyUrls = [httpProxy, httpsProxy].filter((url) => url !== '').map((url) => new URL(url).href);
     const poolOptions = {
-      factory: (origin: URL, options: object) => new SigningClient(origin, options),
+      factory: (origin: URL, options: object) => new SigningClient(origin, options, clock),
       connections: maxConnections,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      maxRequestsPerClient: MAX_REQUESTS_PER_CONNECTION,
     };
     return new EnvHttpProxyAgent({
       // With undefined, undici would read the environment itself.
@@ -108,7 +118,7 @@ export class UpstreamConnections implements AsyncDisposable {
       // Sends plain http in absolute form: many proxies reject a tunnel to port 80.
       proxyTunnel: false,
       connect: this.#createConnector(tlsOptions),
-      requestTls: { timeout, ...tlsOptions },
+      requestTls: { timeout, ...tlsOptions, ...WITHOUT_SESSIONS },
       // undici connects to the target of plain http with `connect`, else with functions of its own.
       factory: (origin, { connect, ...inherited }: Pool.Options) =>
         new Pool(origin, {
@@ -133,18 +143,25 @@ export class UpstreamConnections implements AsyncDisposable {
           buildConnector({
             timeout: timeoutMs,
             ...tls,
+            ...WITHOUT_SESSIONS,
             lookup: resolver.lookup,
             autoSelectFamilyAttemptTimeout: Math.max(MIN_ATTEMPT_MS, Math.floor(timeoutMs / addresses)),
           });
         connectors.set(addresses, connector);
         // Undocumented: this connector returns its socket.
         const socket: unknown = connector(target, (...result) => {
-          resolver.noteConnected(target.hostname, result[1]?.remoteAddress);
+          const [error, connected] = result;
+          if (error === null) resolver.noteConnected(target.hostname, connected.remoteAddress);
+          else resolver.noteFailed(target.hostname, findTriedAddress(socket));
           callback(...result);
         });
         if (!(socket instanceof Socket)) return;
         this.#sockets.add(socket);
-        socket.once('close', () => this.#sockets.delete(socket));
+        socket.once('close', () => {
+          this.#sockets.delete(socket);
+          const isUnanswered = socket.bytesWritten > 0 && socket.bytesRead === 0;
+          if (isUnanswered) resolver.noteFailed(target.hostname, findTriedAddress(socket));
+        });
       };
       resolver
         .resolve(target.hostname)
@@ -158,8 +175,7 @@ export class UpstreamConnections implements AsyncDisposable {
     return (target, callback) => {
       connect(target, (...result) => {
         const [, socket] = result;
-        // A resumed session has the certificate of the server, but not the whole chain.
-        if (socket instanceof TLSSocket && !socket.isSessionReused()) {
+        if (socket instanceof TLSSocket) {
           const notAfterMs = findSoonestExpiryMs(socket.getPeerCertificate(true));
           this.#certificateNotAfterMs.set(`${target.protocol}//${target.host ?? ''}`, notAfterMs);
         }
@@ -169,17 +185,70 @@ export class UpstreamConnections implements AsyncDisposable {
   }
 }
 
+/** The address that a socket tried last, of a name with several; the peer may have closed the socket. */
+function findTriedAddress(socket: unknown): string | undefined {
+  const tried = socket instanceof Socket ? socket.autoSelectFamilyAttemptedAddresses : undefined;
+  return tried?.at(-1)?.replace(/:\d+$/, '');
+}
+
+/** One shared error: its stack is never shown. */
+const CONNECTION_OPEN = new Error('The connection is open');
+
 /** A connection. The pool passes it a request only when it is free. */
 class SigningClient extends Client {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #connectedMs = 0;
+  /** Settles when the request that opens the connection has been replaced, or has failed. */
+  #opening: Promise<void> = Promise.resolve();
+
+  constructor(origin: URL, options: Client.Options, clock: Pick<Clock, 'monotonic'>) {
+    super(origin, options);
+    this.#clock = clock;
+    this.on('connect', () => {
+      this.#connectedMs = clock.monotonic();
+    });
+  }
+
   override dispatch(
     options: Dispatcher.DispatchOptions & Partial<UnsignedRequest>,
     handler: Dispatcher.DispatchHandler,
   ): boolean {
     const { sign, ...request } = options;
-    return super.dispatch(
-      sign === undefined ? request : { ...request, headers: { ...request.headers, ...sign() } },
-      handler,
-    );
+    if (sign === undefined) return super.dispatch(request, handler);
+    const send = (): boolean => {
+      const isOld = this.#clock.monotonic() - this.#connectedMs >= MAX_CONNECTION_AGE_MS;
+      const headers = { ...request.headers, ...sign() };
+      return super.dispatch({ ...request, headers, reset: request.reset === true || isOld }, handler);
+    };
+    if (this.stats.connected) return send();
+    // undici connects only for a request. This one ends when the connection is open, before it is written.
+    let isFree = false;
+    this.#opening = new Promise((resolve) => {
+      isFree = super.dispatch(request, {
+        onRequestStart: () => {
+          throw CONNECTION_OPEN;
+        },
+        onResponseError: (_controller, error) => {
+          resolve();
+          try {
+            if (error === CONNECTION_OPEN) send();
+            else handler.onError?.(error);
+          } catch (cause) {
+            handler.onError?.(new Error('The request could not be signed', { cause }));
+          }
+        },
+      });
+    });
+    return isFree;
+  }
+
+  /** undici's agent closes a pool that has no open connection, although requests wait for one. */
+  override close(): Promise<void>;
+  override close(callback: () => void): void;
+  override close(callback?: () => void): Promise<void> | void {
+    // undici then calls this method with a callback.
+    if (callback === undefined) return super.close();
+    void this.#opening.then(() => super.close(callback));
   }
 }
 

@@ -14,6 +14,9 @@ const MAX_NAMES = 10_000;
 /** A name server that answers so denies the name: an earlier address no longer holds. */
 const DENIED_CODES: readonly (string | undefined)[] = ['ENOTFOUND', 'ENODATA'];
 
+/** How long an address that failed is tried after the others. */
+const FAILED_MS = 60_000;
+
 type Addresses = LookupAddress[];
 
 type Lookup = (
@@ -38,12 +41,20 @@ export class Resolver {
   /** The last addresses of a name, or the error of a name server that denies it. */
   readonly #results: LRUCache<string, Addresses | Error>;
   readonly #connectedAddresses = new LRUCache<string, string>({ max: MAX_NAMES });
+  /** The address of a name that failed last. */
+  readonly #failedAddresses: LRUCache<string, string>;
   readonly #slowNames = new LRUCache<string, true>({ max: MAX_NAMES });
   readonly #slowQueue = new PQueue({ concurrency: 1 });
 
   constructor({ clock, lookup = lookUpAddresses }: ResolverOptions) {
     this.#clock = clock;
     this.#lookUpInSystem = lookup;
+    this.#failedAddresses = new LRUCache<string, string>({
+      max: MAX_NAMES,
+      ttl: FAILED_MS,
+      ttlResolution: 0,
+      perf: { now: () => clock.monotonic() },
+    });
     this.#results = new LRUCache<string, Addresses | Error>({
       max: MAX_NAMES,
       ignoreFetchAbort: true,
@@ -63,7 +74,10 @@ export class Resolver {
       return;
     }
     const last = found.filter(({ address }) => address === this.#connectedAddresses.get(hostname));
-    const addresses = [...new Set([...last, ...found])];
+    const failed = this.#failedAddresses.get(hostname);
+    const addresses = [...new Set([...last, ...found])].toSorted(
+      (one, other) => Number(one.address === failed) - Number(other.address === failed),
+    );
     if (all === true) callback(null, addresses);
     else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
   };
@@ -71,6 +85,11 @@ export class Resolver {
   /** The address of a name that connected last is the first one to be tried. */
   noteConnected(hostname: string, address: string | undefined): void {
     if (address !== undefined) this.#connectedAddresses.set(hostname, address);
+  }
+
+  /** An address that accepts connections, but then fails, is the last one to be tried for a minute. */
+  noteFailed(hostname: string, address: string | undefined): void {
+    if (address !== undefined) this.#failedAddresses.set(hostname, address);
   }
 
   /** Looks a name up, or returns its last addresses if that takes long. */

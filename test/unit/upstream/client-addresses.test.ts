@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
+import { deferred } from '../../support/deferred.ts';
+import { readFixture } from '../../support/fixtures.ts';
 import { assertFailsWith, collectListing, openClient, targetAt } from './collect-listing.ts';
 import { listen } from './servers.ts';
+
+const ca = readFixture('tls/ca.pem').toString();
+const identity = { cert: readFixture('tls/server.pem'), key: readFixture('tls/server.key') };
 
 /** Longer than the 250 ms that Node.js gives an address by default. */
 const SLOW_MS = 400;
@@ -87,3 +93,25 @@ test('the failure names what all addresses answered', async (t) => {
   assert.match(error.message, /\(ETIMEDOUT, ECONNREFUSED\)$/);
   assert.equal(error.addresses, 2);
 });
+
+for (const [name, accept, respond, reason] of [
+  ['closes them before the handshake', (socket: Socket) => socket.destroy(), undefined, 'reset'],
+  ['closes them before a response', undefined, ({ socket }: IncomingMessage) => socket.end(), 'reset'],
+  ['never responds', undefined, undefined, 'timeout'],
+] as const)
+  test(`if the first address of a name accepts connections, but ${name}, only one poll fails`, async (t) => {
+    const isClosed = deferred();
+    const faulty = createHttpsServer(identity, respond);
+    faulty.on('connection', accept ?? (() => undefined));
+    faulty.on('secureConnection', (socket) => socket.on('close', isClosed.resolve));
+    const port = await listen(t, faulty);
+    const server = createHttpsServer(identity, (_request, response) => response.end('{}'));
+    await listen(t, server, { port, host: '127.0.0.2' });
+    const client = openClient(t, { lookup, tls: { ca } });
+    const target = targetAt(`https://localhost:${port}`);
+    await assertFailsWith(collectListing(client, { ...target, timeoutMs: 500 }), reason);
+    if (reason === 'timeout') await isClosed.promise;
+    // The client closes its end some turns later.
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    assert.equal((await collectListing(client, target)).status, 200);
+  });

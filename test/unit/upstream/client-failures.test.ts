@@ -44,10 +44,17 @@ function cutOff(socket: Socket): void {
   socket.end(WHOLE.slice(0, -1));
 }
 
+/** Writes a response that answers no request. */
+function respondWith(status: string): (socket: Socket) => void {
+  return (socket) => void socket.write(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\n\r\n`);
+}
+
 describe('a kept-alive connection that is lost', () => {
   for (const [name, losses, reason] of [
     ['closed on the next request is replaced', [end], undefined],
     ['reset on the next request is replaced', [reset], undefined],
+    ['given up with 408 is replaced', [respondWith('408 Request Timeout')], undefined],
+    ['given up with 421 is replaced', [respondWith('421 Misdirected Request')], undefined],
     ['reset is replaced only once', [reset, reset], 'reset'],
     ['cut off after the headers is not replaced', [cutOff], 'reset'],
   ] as const) {
@@ -68,6 +75,16 @@ describe('a kept-alive connection that is lost', () => {
       for (const head of heads) assert.match(head, /xvs-signature: c576f321/);
     });
   }
+
+  it('is not what a service has that answers 408 to a first request', async (t) => {
+    let requests = 0;
+    const url = await serveHttp(t, (_request, response) => {
+      requests += 1;
+      response.writeHead(408).end();
+    });
+    assert.equal((await collectListing(openClient(t), targetAt(url))).status, 408);
+    assert.equal(requests, 1);
+  });
 
   it('is replaced by a fresh one, although all others are lost as well', async (t) => {
     const together = deferred();

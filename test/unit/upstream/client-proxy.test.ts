@@ -36,6 +36,13 @@ describe('the proxy', () => {
     await assertFailsWith(collectListing(openClient(t, { proxy: proxied }), targetAt(url)), 'tls');
   });
 
+  it('of http is not used for https', async (t) => {
+    const [url, proxy] = await Promise.all([serveHttps(t, server, respond), serveProxy(t)]);
+    const client = openClient(t, { proxy: { httpProxy: proxy.url }, tls: { ca } });
+    assert.equal((await collectListing(client, targetAt(url))).status, 200);
+    assert.deepEqual(proxy.seen, []);
+  });
+
   it('is bypassed for hosts of no_proxy', async (t) => {
     const [url, proxy] = await Promise.all([serveHttp(t, respond), serveProxy(t)]);
     const client = openClient(t, { proxy: { httpProxy: proxy.url, noProxy: '127.0.0.0/8' } });

@@ -85,8 +85,8 @@ test('the last addresses of a name are used if a lookup is slow or gets no answe
   );
 });
 
-test('the address that connected last is the first one, while the name has it', async () => {
-  const { resolver, resolve, lookups } = createResolver();
+test('the address that connected last is the first one; one that failed is the last, for a minute', async () => {
+  const { resolver, resolve, lookups, time } = createResolver();
   const list = (): unknown => {
     let found: unknown;
     resolver.lookup('a.test', { all: true }, (error, addresses) => (found = error ?? addresses));
@@ -104,6 +104,11 @@ test('the address that connected last is the first one, while the name has it', 
   resolver.noteConnected('a.test', ADDRESS.address);
   assert.deepEqual(await find([other, ADDRESS]), [ADDRESS, other]);
   assert.deepEqual(await find([other]), [other]);
+  time.nowMs = 1;
+  resolver.noteFailed('a.test', ADDRESS.address);
+  assert.deepEqual(await find([other, ADDRESS]), [other, ADDRESS]);
+  time.nowMs += 60_001;
+  assert.deepEqual(await find([other, ADDRESS]), [ADDRESS, other]);
 });
 
 test('a name that name servers deny is an error, although it had addresses', async () => {
