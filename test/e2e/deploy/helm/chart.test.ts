@@ -9,7 +9,9 @@ import {
 } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { Pod } from 'kubernetes-models/v1';
+import { readRules } from '../../../support/deploy-files.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
+import { parseSelectors } from '../../../support/promql.ts';
 import { listRepositoryFolder, repositoryPath } from '../../../support/repository.ts';
 import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 import {
@@ -25,7 +27,7 @@ import {
   assertRestricted,
   getPod,
 } from '../../../integration/deploy/kubernetes/workload-checks.ts';
-import { runHelm, renderChart } from '../../../integration/deploy/helm/chart.ts';
+import { runHelm, renderChart, type Values } from '../../../integration/deploy/helm/chart.ts';
 import { normalizeManifests } from '../../../integration/deploy/helm/normalize-manifests.ts';
 
 const CHART = 'deploy/helm/xvs-exporter';
@@ -182,8 +184,29 @@ test('the job and the addresses of the rules are those of the values', (t) => {
     .map(({ spec }) => JSON.stringify(spec))
     .join('\n');
   assert.doesNotMatch(rules, /job(=\\"| )xvs-exporter|example\.com/);
-  assert.match(rules, /up\{job=\\"live-video\\"/);
+  assert.match(rules, /up\{namespace=\\"live\\", job=\\"live-video\\"/);
   assert.match(rules, /"https:\/\/exporter\.example\.org\/xvs\/service-codes\/\?service_code=/);
+});
+
+/** Renders the selectors of all rules, with their labels. */
+function renderSelectors(values: Values) {
+  const rules = filterByKind(renderChart(values), PrometheusRule.is).flatMap(({ spec }) =>
+    (spec?.groups ?? []).flatMap((group) => group.rules ?? []),
+  );
+  return rules.flatMap(({ expr }) => parseSelectors(String(expr)));
+}
+
+test('with a monitor, which gives series its namespace, each selector of the rules has that of the release', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const shipped = readRules().flatMap(({ expr }) => parseSelectors(expr));
+  for (const monitor of ['serviceMonitor', 'podMonitor']) {
+    const selectors = renderSelectors({ prometheusRule: { enabled: true }, [monitor]: { enabled: true } });
+    assert.deepEqual(
+      selectors,
+      shipped.map(({ metric, labels }) => ({ metric, labels: ['namespace', ...labels] })),
+    );
+  }
+  assert.deepEqual(renderSelectors({ prometheusRule: { enabled: true } }), shipped);
 });
 
 test('the program runs with the settings of the pod, and the path of the ServiceMonitor serves metrics', async (t) => {

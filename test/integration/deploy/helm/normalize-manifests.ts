@@ -31,6 +31,9 @@ function removeOrigin(value: unknown, key = ''): unknown {
   if (typeof value === 'string' && key === 'name')
     return value.replace(/^(xvs-exporter)-[a-z0-9]{10}$/, '$1');
   if (typeof value === 'string' && key === 'config.yml') return parse(value);
+  // The chart writes its namespace into selectors.
+  if (typeof value === 'string' && key === 'expr')
+    return value.replaceAll(/\{namespace="live"\}|namespace="live", /g, '');
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(mapping.parse(value))
     .filter(([name]) => !ORIGIN_KEYS.includes(name))
