@@ -42,7 +42,7 @@ function parseLevel(record: string): string {
 }
 
 for (const { alert, labels, annotations, for: wait } of readAlertRules()) {
-  test(`${alert} has severity, layer, summary, description and links`, () => {
+  test(`${alert} has severity, layer, summary, description, the first thing to do and links`, () => {
     assert.match(alert, /^Xvs[A-Z]\w+$/);
     assert.deepEqual(Object.keys(labels).toSorted(), ['layer', 'severity']);
     assert.match(labels['severity'] ?? '', /^(critical|warning)$/);
@@ -51,10 +51,11 @@ for (const { alert, labels, annotations, for: wait } of readAlertRules()) {
       Object.keys(annotations)
         .toSorted()
         .filter((name) => name !== 'status_url'),
-      ['dashboard_url', 'description', 'runbook_url', 'summary'],
+      ['action', 'dashboard_url', 'description', 'runbook_url', 'summary'],
     );
     assert.match(annotations['summary'] ?? '', /^.{20,120}\.$/);
     assert.match((annotations['description'] ?? '').replaceAll(/\{\{.*?\}\}/g, '…'), /^.{40,300}\.$/);
+    assert.match(annotations['action'] ?? '', /^[A-Z].{10,110}\.$/);
     assert.equal(annotations['runbook_url'], `${PROJECT.runbook}#${alert}`);
     assert.doesNotMatch(JSON.stringify(labels), /\{\{/);
     assert.doesNotMatch(annotations['summary'] ?? '', /\$value/);
