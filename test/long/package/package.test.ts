@@ -27,6 +27,7 @@ function listExpectedDocuments(): readonly string[] {
     ...all('deploy/prometheus/rules'),
     'deploy/prometheus/runbook.md',
     'deploy/alertmanager/alertmanager.yml',
+    ...all('deploy/alertmanager/templates'),
     ...all('deploy/grafana/dashboards'),
   ];
 }

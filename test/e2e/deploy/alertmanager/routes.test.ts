@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { runAmtool } from '../../../support/amtool.ts';
+import { deployPath, readAlertRules, readDeployFile } from '../../../support/deploy-files.ts';
+import { isInstalled } from '../../../support/installed-programs.ts';
+import { TemporaryFolder } from '../../../support/temporary-folder.ts';
+
+const FILE = 'alertmanager/alertmanager.yml';
+const configSchema = z.looseObject({
+  route: z.looseObject({ routes: z.array(z.unknown()) }),
+  receivers: z.array(z.unknown()),
+  inhibit_rules: z.array(z.unknown()),
+});
+
+const findReceiver = (file: string, ...labels: readonly string[]): Promise<string> =>
+  runAmtool('config', 'routes', 'test', `--config.file=${file}`, ...labels);
+
+/** Alerts of other software, as kube-prometheus-stack has them. */
+const OTHERS = [
+  ['alertname=Watchdog', 'severity=none'],
+  ['alertname=KubeNodeNotReady', 'severity=critical'],
+  ['alertname=TargetDown', 'severity=warning', 'job=xvs-exporter'],
+];
+
+test('the file takes each alert of the rules, by its severity, and no other', async (t) => {
+  if (!isInstalled(t, 'amtool')) return;
+  const file = deployPath(FILE);
+  assert.match(await runAmtool('check-config', file), /SUCCESS/);
+  for (const { alert, labels } of readAlertRules()) {
+    const { severity = '' } = labels;
+    const receiver = await findReceiver(file, `alertname=${alert}`, `severity=${severity}`);
+    assert.equal(receiver, `xvs-${severity}`, alert);
+  }
+  for (const labels of OTHERS) assert.equal(await findReceiver(file, ...labels), 'others');
+});
+
+test('put first in a configuration like that of kube-prometheus-stack, its route leaves the rest as it was', async (t) => {
+  if (!isInstalled(t, 'amtool')) return;
+  using folder = new TemporaryFolder();
+  const { route, receivers, inhibit_rules } = configSchema.parse(parse(readDeployFile(FILE)));
+  const watchdog = { receiver: 'watchdog', matchers: ['alertname = "Watchdog"'] };
+  const config = (routes: readonly unknown[]) => ({
+    route: { receiver: 'platform', group_by: ['namespace'], routes: [...routes, watchdog] },
+    inhibit_rules,
+    receivers: [{ name: 'platform' }, { name: 'watchdog' }, ...receivers],
+  });
+  folder.replace('before.yml', JSON.stringify(config([])));
+  folder.replace('after.yml', JSON.stringify(config(route.routes)));
+  for (const labels of OTHERS) {
+    assert.equal(
+      await findReceiver(folder.at('after.yml'), ...labels),
+      await findReceiver(folder.at('before.yml'), ...labels),
+    );
+  }
+  assert.equal(
+    await findReceiver(folder.at('after.yml'), 'alertname=XvsApiDown', 'severity=critical'),
+    'xvs-critical',
+  );
+});
+
+/** Renders a template for firing alerts of service codes, of which one is hostile. */
+async function renderTemplate(name: string, codes: readonly string[]): Promise<string> {
+  using folder = new TemporaryFolder();
+  const alerts = codes.map((code) => ({
+    status: 'firing',
+    labels: { alertname: 'XvsApiDown', severity: 'critical', service_code: code },
+    annotations: {
+      description: `${code} has had no good listing since 18:02.`,
+      action: 'Open the page.',
+      status_url: `https://exporter/?service_code=${code}`,
+      dashboard_url: 'https://grafana/d/xvs-service-code?a=1&b=2',
+      runbook_url: 'https://runbook#XvsApiDown',
+    },
+  }));
+  folder.replace('data.json', JSON.stringify({ status: 'firing', alerts }));
+  return await runAmtool(
+    'template',
+    'render',
+    `--template.glob=${deployPath('alertmanager/templates/*.tmpl')}`,
+    `--template.data=${folder.at('data.json')}`,
+    `--template.text={{ template "${name}" . }}`,
+  );
+}
+
+const LINKS =
+  '<https://exporter/?service_code=A|Page> · <https://grafana/d/xvs-service-code?a=1&amp;b=2|Dashboard> · <https://runbook#XvsApiDown|Runbook>';
+
+const RENDERED: readonly [template: string, codes: readonly string[], expected: string][] = [
+  ['xvs.title', ['A'], '[CRITICAL] XvsApiDown: A'],
+  ['xvs.text', ['A'], `• A has had no good listing since 18:02.\n*First:* Open the page.\n${LINKS}`],
+  ['xvs.line', ['A'], 'XvsApiDown: A has had no good listing since 18:02. First: Open the page.'],
+  ['xvs.title', [...'ABCDEFGHIJKL'], '[CRITICAL] XvsApiDown: A, B, C, D, E, F, G, H, I, J and 2 more'],
+  [
+    'xvs.text',
+    [...'ABCDEFGHIJKL'],
+    [
+      ...[...'ABCDEFGHIJ'].map((code) => `• ${code} has had no good listing since 18:02.`),
+      'and 2 more',
+      '*First:* Open the page.',
+      LINKS,
+    ].join('\n'),
+  ],
+  [
+    'xvs.line',
+    [...'ABCDEFGHIJKL'],
+    'XvsApiDown: A has had no good listing since 18:02. First: Open the page. Of 12: A, B, C, D, E, F, G, H, I, J and 2 more',
+  ],
+];
+
+for (const [name, codes, expected] of RENDERED) {
+  test(`${name} says for ${codes.length} alerts what, which, why, what to do first and where`, async (t) => {
+    if (!isInstalled(t, 'amtool')) return;
+    assert.equal(await renderTemplate(name, codes), expected);
+  });
+}
+
+test('xvs.text shows a name that looks like a mention as it is', async (t) => {
+  if (!isInstalled(t, 'amtool')) return;
+  assert.match(await renderTemplate('xvs.text', ['<!channel>']), /^• &lt;!channel&gt; has had/);
+});
+
+test('the examples of receivers are valid', async (t) => {
+  if (!isInstalled(t, 'amtool')) return;
+  using folder = new TemporaryFolder();
+  const [, examples = ''] = /for example\n#\n([^]*?)\n#\n/.exec(readDeployFile(FILE)) ?? [];
+  const yaml = examples.replaceAll(/^# {3}/gm, '    ').replaceAll('…', 'http://receiver.example.com');
+  folder.replace('a.yml', `route: { receiver: a }\nreceivers:\n  - name: a\n${yaml}\n`);
+  assert.match(await runAmtool('check-config', folder.at('a.yml')), /SUCCESS/);
+});
