@@ -76,9 +76,6 @@ export const readableFields = {
     codec_id: integer,
     /** 1 = copy; 0 (in the sample) and 2 (in the description) = transcoded. */
     copy: integer,
-    /** Picture size in pixels; 0 for audio. */
-    width: count,
-    height: count,
     /** In an undocumented unit; 0 for a copied video stream. */
     bit_rate: count,
   }),

@@ -22,10 +22,8 @@ import { firstOf, named, sizeOf, type TaskLabel } from './label-sources.ts';
 /* The table of families: catalogue, limits of label sets, state and reference follow from it. */
 
 const CODEC_TYPES = ['video', 'audio'];
-export const VIDEO = 0;
 /** Of `copy`: the sample has 0, and the text 2, for a stream that is not copied. */
 const MODES = ['transcode', 'copy', 'transcode'];
-export const COPIED = 1;
 
 export const NAMED_VALUES: ReadonlySet<string> = new Set([...CODEC_TYPES, ...MODES]);
 const SERVER: TaskLabel = { ofTask: 'vs_id' };
@@ -37,7 +35,6 @@ export const LABEL_GROUPS = {
   listing: whole([], {
     listingUsers: gauge('xvs_listing_users', 'Entries of "user_list"', '; 0 if it is empty.'),
     listingTasks: gauge('xvs_listing_tasks', 'Entries of "task_list"', '; 0 if it is empty.'),
-    servers: gauge('xvs_servers', 'Distinct "vs_id" of users and tasks'),
   }),
   users: user(
     { client_version: 'client_version', device_type: 'device_type' },
@@ -57,19 +54,8 @@ export const LABEL_GROUPS = {
         'xvs_tasks_with_progress',
         'Tasks with "progress" > 0 (live tasks, and file tasks that have just started, have 0)',
       ),
-      tasksMerging: gauge('xvs_tasks_merging', 'Tasks with more than one entry in "inputs"'),
-      transcodedPixels: gauge(
-        'xvs_transcoded_pixels',
-        'Sum of "width" × "height" of video streams that are not copied ("copy" other than 1), pixels of one frame',
-      ),
     },
   ),
-  audience: listed(['at_least'], {
-    tasksByHttpConnections: gauge(
-      'xvs_tasks_by_http_connections',
-      'Tasks whose outputs have at least "at_least" HTTP connections in total',
-    ),
-  }),
   inputs: input(
     { vs_id: SERVER, protocol: 'url' },
     { inputs: gauge('xvs_inputs', 'Entries of "inputs" by the scheme of "url" (tcp_upload if it is empty)') },
@@ -175,7 +161,6 @@ export const LABEL_GROUPS = {
       'Tasks that appeared between successive good listings; one that returns within six hours goes on.',
     ),
     tasksEnded: counter('xvs_tasks_ended_total', 'Tasks that disappeared between successive good listings.'),
-    taskStalls: counter('xvs_task_stalls_total', 'Times a live task became stalled (see xvs_tasks_stalled).'),
   }),
   waiting: counted(['vs_id', 'direction'], {
     byteCountsWaiting: keptGauge(
@@ -233,12 +218,6 @@ export const LABEL_GROUPS = {
     listingSurplus: counter(
       'xvs_exporter_listing_surplus_total',
       'Items of good listings beyond a limit, by item: of the listing, or of the accounts of all service codes (account: tasks without accounts).',
-    ),
-  }),
-  evictions: counted([], {
-    departedTasksEvicted: counter(
-      'xvs_exporter_departed_tasks_evicted_total',
-      'Accounts of departed tasks, and of departed inputs and outputs, forgotten early because the limit of the process is reached.',
     ),
   }),
   foldedLabelSets: whole(['family'], {
@@ -376,17 +355,7 @@ const FOLDED_LABELS = [
 ];
 
 /** Labels of which the exporter knows all values. */
-const CLOSED_LABELS = [
-  'at_least',
-  'protocol',
-  'codec_type',
-  'mode',
-  'direction',
-  'record',
-  'reason',
-  'field',
-  'item',
-];
+const CLOSED_LABELS = ['protocol', 'codec_type', 'mode', 'direction', 'record', 'reason', 'field', 'item'];
 
 export function foldedPlacesOf(name: LabelGroupName): readonly number[] {
   const labels = Object.keys(labelGroup(name).labels);

@@ -3,12 +3,10 @@ import type { LabelNames } from '../json-columns/label-names.ts';
 import { Batch } from './batch.ts';
 import {
   familiesOf,
-  COPIED,
   LABEL_GROUPS,
   RECORD_GROUPS,
   type FamilyOf,
   type RecordGroupName,
-  VIDEO,
 } from './label-groups.ts';
 import { MISSING_ID, OTHER_ID, sanitizeLabelValue } from './label-values.ts';
 import type { Listing, ListingRows, OutputReading, SurplusItem } from './listing.ts';
@@ -22,8 +20,6 @@ import { readOutput, sortParts, TaskReadings, type TaskRows } from './task-readi
 
 /** Value of a field of the kind `match` that is present and another text. */
 const OTHER_TEXT = 2;
-
-const CONNECTION_THRESHOLDS = [1, 10, 100, 1000, 10_000];
 
 type Tables = { readonly [G in RecordGroupName]: RowTable<FamilyOf<G>> };
 
@@ -47,7 +43,6 @@ export class ListingSums {
   readonly #readings: TaskReadings;
   readonly #foreign = { user: 0, task: 0 };
   readonly #surplus = { input: 0, output: 0, stream: 0 };
-  readonly #audience = CONNECTION_THRESHOLDS.map(() => 0);
 
   constructor(
     reader: ColumnReader,
@@ -81,7 +76,6 @@ export class ListingSums {
     this.taskCount = 0;
     Object.assign(this.#foreign, { user: 0, task: 0 });
     Object.assign(this.#surplus, { input: 0, output: 0, stream: 0 });
-    this.#audience.fill(0);
   }
 
   release(): void {
@@ -184,33 +178,14 @@ export class ListingSums {
   #countTasks(first: Position, end: Position): void {
     const { found, columns } = this.#tables.taskServers;
     const { progress, service_code, inputs, outputs } = this.#batch.columns.task;
-    let { input: firstInput, output: firstOutput } = first;
     for (let row = first.task; row < end.task; row += 1) {
-      const inputsEnd = inputs.ends[row] ?? 0;
-      const outputsEnd = outputs.ends[row] ?? 0;
       addToColumn(columns.tasks, found[row], 1);
       if ((progress[row] ?? 0) > 0) addToColumn(columns.tasksWithProgress, found[row], 1);
-      if (inputsEnd - firstInput + (inputs.surplus[row] ?? 0) > 1)
-        addToColumn(columns.tasksMerging, found[row], 1);
       if (service_code[row] === OTHER_TEXT) this.#foreign.task += 1;
       this.#surplus.input += inputs.surplus[row] ?? 0;
       this.#surplus.output += outputs.surplus[row] ?? 0;
-      this.#countAudience(firstOutput, outputsEnd);
-      firstInput = inputsEnd;
-      firstOutput = outputsEnd;
     }
     this.taskCount += end.task - first.task;
-  }
-
-  #countAudience(firstOutput: number, outputsEnd: number): void {
-    const { http_connections_num } = this.#batch.columns.output;
-    let connections = 0;
-    for (let row = firstOutput; row < outputsEnd; row += 1)
-      connections += Math.max(0, http_connections_num[row] ?? 0);
-    for (const [index, threshold] of CONNECTION_THRESHOLDS.entries()) {
-      if (connections < threshold) return;
-      this.#audience[index] = (this.#audience[index] ?? 0) + 1;
-    }
   }
 
   #addInputs(first: number, end: number): void {
@@ -236,18 +211,13 @@ export class ListingSums {
   }
 
   #addStreams(first: number, end: number): void {
-    const { taskServers, streams, codecs, bitRates } = this.#tables;
-    const { codec_type, copy, width, height, bit_rate } = this.#batch.columns.stream;
+    const { streams, codecs, bitRates } = this.#tables;
+    const { bit_rate } = this.#batch.columns.stream;
     streams.countAll(first, end, 'streams');
     codecs.countAll(first, end, 'streamCodecs');
     bitRates.findAll(first, end);
-    const tasks = this.#batch.tasksOf.stream();
-    for (let row = first; row < end; row += 1) {
+    for (let row = first; row < end; row += 1)
       addToColumn(bitRates.columns.streamBitRate, bitRates.found[row], Math.max(0, bit_rate[row] ?? 0));
-      if (codec_type[row] !== VIDEO || copy[row] === COPIED) continue;
-      const pixels = Math.max(0, width[row] ?? 0) * Math.max(0, height[row] ?? 0);
-      addToColumn(taskServers.columns.transcodedPixels, taskServers.found[tasks[row] ?? 0], pixels);
-    }
   }
 
   #listRows(): ListingRows {
@@ -261,19 +231,11 @@ export class ListingSums {
       this.#tables[group].toRows(this.#names),
     ) as unknown as Pick<ListingRows, RecordGroupName>;
     return Object.assign(rows, {
-      audience: this.#listAudience(),
       invalidRecords: this.rejections.countRecords(),
       invalidFields: this.rejections.countFields(),
       foreignRecords: this.#listForeign(),
       listingSurplus: this.#listSurplus(),
     });
-  }
-
-  #listAudience(): TextRows<'audience'> {
-    const rows = new TextRows('audience');
-    for (const [index, threshold] of CONNECTION_THRESHOLDS.entries())
-      rows.count('tasksByHttpConnections', this.#audience[index] ?? 0, String(threshold));
-    return rows;
   }
 
   #listForeign(): TextRows<'foreignRecords'> {

@@ -64,8 +64,8 @@ export function createTaskListTable(limits: ListLimits, nameField?: TaskNameFiel
     codec_type: integer,
     codec_id: integerLabel,
     copy: integer,
-    width: count,
-    height: count,
+    width: unused,
+    height: unused,
     bit_rate: count,
   });
   const output = record(

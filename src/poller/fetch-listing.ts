@@ -77,7 +77,7 @@ export async function fetchListing(
       response = head;
       observer?.onResponse(head);
     },
-    onBodyBytes: (size) => observer?.onBodyBytes(size),
+    onBodyBytes: observer?.onBodyBytes,
   };
   try {
     const head = await client.requestListing(request, onChunk, signal, requestObserver);

@@ -133,14 +133,8 @@ export class ServiceCodePoller {
     signal.throwIfAborted();
     const { client, readers, clock, metrics, tally } = this.#options;
     const startedMs = clock.monotonic();
-    metrics.recordStart();
     const { accountShare } = tally;
-    const fetched = await fetchListing(client, this.#code, readers, accountShare, signal, metrics).catch(
-      (error: unknown) => {
-        if (signal.aborted) metrics.recordAbort();
-        throw error;
-      },
-    );
+    const fetched = await fetchListing(client, this.#code, readers, accountShare, signal, metrics);
     if (fetched.bytes !== undefined) metrics.setResponseBytes(fetched.bytes);
     if (fetched.error === undefined) await this.#commit(fetched, startedMs);
     else this.#fail(fetched, startedMs);

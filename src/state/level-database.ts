@@ -14,7 +14,6 @@ export interface Database {
   createBatch(): WriteBatch;
   /** Rejects if its files were removed or replaced. A batch does so, too. */
   checkFiles(): Promise<void>;
-  measureBytes(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -99,7 +98,6 @@ export async function openLevelDatabase(folder: string): Promise<Database> {
         write: () => translateErrors(checkFiles().then(() => batch.write())),
       };
     },
-    measureBytes: () => translateErrors(measureFiles(folder)),
     close: () => translateErrors(level.close()),
   };
 }
@@ -126,13 +124,6 @@ export async function ignoreMissing<T>(result: Promise<T>): Promise<T | undefine
 async function identifyFiles(folder: string): Promise<string> {
   const { dev, ino } = await stat(join(folder, 'CURRENT'));
   return `${dev} ${ino}`;
-}
-
-async function measureFiles(folder: string): Promise<number> {
-  let bytes = 0;
-  for (const name of await readdir(folder))
-    bytes += (await ignoreMissing(stat(join(folder, name))))?.size ?? 0;
-  return bytes;
 }
 
 /** Messages of LevelDB about files that belong to the database and are missing or cut off. */

@@ -21,9 +21,6 @@ const RESTORE_TIMEOUT_MS = 5000;
 /** On a busy machine, single writes are often late. */
 const LATENESS_LOG_INTERVAL_MS = 60_000;
 
-/** The size of the files is measured at most this often. */
-const MEASURE_INTERVAL_MS = 60_000;
-
 /** A service code that is not configured is kept for this long after its last good listing. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -39,8 +36,6 @@ export interface StateStatistics {
   delayedPublications: number;
   /** Wall-clock milliseconds; absent before the first write. */
   lastWriteMs?: number;
-  /** The size of the database; absent before it is measured. */
-  bytes?: number;
 }
 
 /** The records of one service code, without the code in their keys. */
@@ -77,7 +72,6 @@ export class StateStore implements AsyncDisposable {
   #batch = Promise.resolve(true);
   /** Resolves when all work on the database has ended. */
   #idle: Promise<unknown> = Promise.resolve();
-  #measuredAtMs = Number.NEGATIVE_INFINITY;
   /** The message of the last write that failed; `undefined` if the last write succeeded. */
   #writeError: string | undefined;
   /** When the log last said that a write takes too long. */
@@ -180,7 +174,7 @@ export class StateStore implements AsyncDisposable {
         for (const [key, value] of isWhole ? records.listAll() : changes) batch.set(prefix + key, value);
       }
       await batch.write();
-      await this.#noteWrite(database);
+      this.#noteWrite();
     });
     if (!isWritten) return false;
     for (const serviceCode of queue.keys()) {
@@ -209,12 +203,8 @@ export class StateStore implements AsyncDisposable {
     }
   }
 
-  async #noteWrite(database: Database): Promise<void> {
+  #noteWrite(): void {
     const { clock, logger, path } = this.#options;
-    if (clock.monotonic() - this.#measuredAtMs >= MEASURE_INTERVAL_MS) {
-      this.statistics.bytes = await database.measureBytes();
-      this.#measuredAtMs = clock.monotonic();
-    }
     this.statistics.lastWriteMs = clock.now();
     if (this.#writeError !== undefined) logger.info({ path }, 'State is written again');
     this.#writeError = undefined;

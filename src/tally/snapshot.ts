@@ -19,7 +19,7 @@ export interface Counts {
 }
 
 /** What a listing had that is not as it should be. */
-export type ListingProblems = RowsOf<Exclude<ListedGroupName, 'audience'> | 'directions'>;
+export type ListingProblems = RowsOf<ListedGroupName | 'directions'>;
 
 /** Everything that is exposed of one service code after a good listing. Immutable. */
 export interface Snapshot extends Counts {

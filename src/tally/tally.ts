@@ -197,11 +197,9 @@ export class Tally {
   }
 
   #collectWhole(listing: Listing, serverSums: ServerSums): RowsOf<WholeGroupName> {
-    const { userServers } = listing.rows;
     const totals = new TextRows('listing');
     totals.count('listingUsers', listing.users);
     totals.count('listingTasks', listing.taskCount);
-    totals.count('servers', userServers.labelSets.filter(([vsId]) => vsId !== UNKNOWN).length);
     const serversSeen = new TextRows('serversSeen');
     for (const [labels, seen] of this.#groups.userServers.limit.listSeen())
       if (isNamed(labels)) serversSeen.count('serverLastSeen', seen.wallMs / 1000, ...labels);

@@ -249,7 +249,7 @@ export class UpstreamClient implements AsyncDisposable {
       const coding = parseContentEncoding(header('content-encoding') ?? '');
       const isTooLarge = coding === undefined && Number(header('content-length') ?? 0) > limit;
       if (isTooLarge && !isExcerpt) throw createSizeError(limit);
-      const onBytes = (size: number): void => observer?.onBodyBytes(size);
+      const onBytes = (size: number): void => observer?.onBodyBytes?.(size);
       for await (const chunk of coding === undefined ? raw : decompress(raw, coding, this.#gate, onBytes)) {
         if (coding === undefined) onBytes(chunk.length);
         if (bytes === 0) start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);

@@ -22,7 +22,7 @@ export interface RequestObserver {
   readonly onRequest?: ((request: RedactedRequest) => void) | undefined;
   onResponse(head: ResponseHead): void;
   /** Called for each chunk of the body with its size before decoding. */
-  onBodyBytes(bytes: number): void;
+  readonly onBodyBytes?: ((bytes: number) => void) | undefined;
 }
 
 /** `headers` include the signature. */

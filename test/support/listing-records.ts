@@ -27,8 +27,6 @@ export interface StreamRecord {
   readonly codecType: number | undefined;
   readonly codecId: number | undefined;
   readonly copy: number | undefined;
-  readonly width?: number | undefined;
-  readonly height?: number | undefined;
   readonly bitRate: number | undefined;
 }
 

@@ -19,7 +19,6 @@ export class MemoryDisk {
       read: (prefix) => this.#read(prefix),
       createBatch: () => this.#createBatch(),
       checkFiles: () => this.#checkFiles(),
-      measureBytes: () => Promise.resolve(1000 * this.records.size),
       close: () => Promise.resolve(this.kill()),
     };
     this.#owner = database;

@@ -14,8 +14,6 @@ import type { RecordKind } from '../../src/listing/task-list.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 import { hashTexts } from './text-hash.ts';
 
-const CONNECTION_THRESHOLDS = [1, 10, 100, 1000, 10_000];
-
 type Group = keyof ListingRows;
 type RecordRows = { readonly [G in Group]: TextRows<G> };
 
@@ -28,10 +26,6 @@ export class RecordListing {
     [...RECORD_GROUPS, ...LISTED_GROUPS],
     (group) => new TextRows(group),
   ) as unknown as RecordRows;
-
-  constructor() {
-    for (const threshold of CONNECTION_THRESHOLDS) this.#add('audience', [String(threshold)], {});
-  }
 
   /** Call it once: a tally changes the rows. */
   get listing(): Listing {
@@ -64,20 +58,14 @@ export class RecordListing {
     }
     this.taskCount += 1;
     if (record.isForeign) this.#countForeign('task');
-    const isMerging = record.inputs.length > 1;
     if (isServer(vsId)) this.#add('userServers', [vsId], {});
     this.#add('taskServers', [vsId], {
       tasks: 1,
       tasksWithProgress: (record.progress ?? 0) > 0 ? 1 : 0,
-      tasksMerging: isMerging ? 1 : 0,
     });
     for (const input of record.inputs) this.#addInput(vsId, input);
     for (const output of record.outputs) this.#addOutput(vsId, output);
     const reading = this.#read(record, vsId);
-    for (const threshold of CONNECTION_THRESHOLDS)
-      this.#add('audience', [String(threshold)], {
-        tasksByHttpConnections: reading.connections >= threshold ? 1 : 0,
-      });
     this.#tasks.set(record.id, reading);
   }
 
@@ -126,11 +114,10 @@ export class RecordListing {
     for (const stream of output.streams) this.#addStream(vsId, stream);
   }
 
-  #addStream(vsId: string, { codecType, codecId, copy, width = 0, height = 0, bitRate }: StreamRecord): void {
+  #addStream(vsId: string, { codecType, codecId, copy, bitRate }: StreamRecord): void {
     const type = nameCodecType(codecType);
     const mode = nameStreamMode(copy);
     this.#add('streams', [vsId, type, mode], { streams: 1 });
-    if (codecType === 0 && copy !== 1) this.#add('taskServers', [vsId], { transcodedPixels: width * height });
     this.#add('codecs', [type, codecId?.toString()], { streamCodecs: 1 });
     this.#add('bitRates', [type, mode], { streamBitRate: bitRate ?? 0 });
   }

@@ -200,8 +200,6 @@ function readStream(entry: unknown, listing: RecordListing): StreamRecord | unde
     codecType: toNumber(stream.codec_type),
     codecId: toNumber(stream.codec_id),
     copy: toNumber(stream.copy),
-    width: toNumber(stream.width),
-    height: toNumber(stream.height),
     bitRate: toNumber(stream.bit_rate),
   };
 }

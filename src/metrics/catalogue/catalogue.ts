@@ -105,7 +105,7 @@ const CODE_FAMILIES = define(['service_code'], {
   // Exporter.
   polls: {
     name: 'xvs_exporter_polls_total',
-    help: 'Polls attempted.',
+    help: 'Polls that ended, successful or not; not those that a reload or a shutdown aborted.',
   },
   pollErrors: {
     name: 'xvs_exporter_poll_errors_total',
@@ -116,10 +116,6 @@ const CODE_FAMILIES = define(['service_code'], {
     name: 'xvs_exporter_polls_skipped_total',
     help: 'Polls skipped, by reason: overlap (the previous poll was still running), retry_after (the service asked for a pause).',
     labels: ['reason'],
-  },
-  pollsAborted: {
-    name: 'xvs_exporter_polls_aborted_total',
-    help: 'Polls aborted by a reload or a shutdown. Every poll that ended succeeded, failed or was aborted.',
   },
   lastPollDuration: {
     name: 'xvs_exporter_last_poll_duration_seconds',
@@ -140,10 +136,6 @@ const CODE_FAMILIES = define(['service_code'], {
   responseBytes: {
     name: 'xvs_exporter_response_bytes',
     help: 'Size of the last response body, decompressed.',
-  },
-  receivedBytes: {
-    name: 'xvs_exporter_received_bytes_total',
-    help: 'Bytes of response bodies as received, before decompression.',
   },
   httpStatus: {
     name: 'xvs_exporter_http_status',
@@ -222,10 +214,6 @@ const PROCESS_FAMILIES = define([], {
   stateLastSuccess: {
     name: 'xvs_exporter_state_last_success_timestamp_seconds',
     help: 'When the state was last written; only with state.path, after the first write.',
-  },
-  stateSize: {
-    name: 'xvs_exporter_state_size_bytes',
-    help: 'Size of the database of the state, measured once a minute; only with state.path, after the first write.',
   },
   pollDuration: {
     name: 'xvs_exporter_poll_duration_seconds',

@@ -15,21 +15,19 @@ const FAMILIES: readonly FamilySpec[] = [
   CATALOGUE.polls,
   CATALOGUE.pollErrors,
   CATALOGUE.pollsSkipped,
-  CATALOGUE.pollsAborted,
   CATALOGUE.lastPollDuration,
   CATALOGUE.lastPoll,
   CATALOGUE.lastSuccess,
   CATALOGUE.pollInterval,
   CATALOGUE.responseBytes,
-  CATALOGUE.receivedBytes,
   CATALOGUE.httpStatus,
   CATALOGUE.clockOffset,
   CATALOGUE.upstreamCertificateNotAfter,
 ];
 
 /**
- * Metrics of the polls of one service code. Counters exist from the start, at 0, except that of skipped
- * polls, which appears with the first one. After the code is untracked, calls have no visible effect.
+ * Metrics of the polls of one service code. Counters exist from the start, at 0. After the code is
+ * untracked, calls have no visible effect.
  */
 export class CodeMetrics implements RequestObserver {
   readonly #clock: Clock;
@@ -41,8 +39,7 @@ export class CodeMetrics implements RequestObserver {
   constructor(clock: Clock, pollDurations: Histogram) {
     this.#clock = clock;
     this.#pollDurations = pollDurations;
-    for (const counter of [CATALOGUE.polls, CATALOGUE.pollsAborted, CATALOGUE.receivedBytes])
-      this.#metrics.set(counter, 0);
+    this.#metrics.set(CATALOGUE.polls, 0);
     for (const reason of POLL_ERROR_REASONS) this.#metrics.set(CATALOGUE.pollErrors, 0, reason);
     for (const reason of SKIP_REASONS) this.#metrics.set(CATALOGUE.pollsSkipped, 0, reason);
   }
@@ -53,10 +50,6 @@ export class CodeMetrics implements RequestObserver {
 
   setIntervalMs(intervalMs: number): void {
     this.#metrics.set(CATALOGUE.pollInterval, intervalMs / 1000);
-  }
-
-  recordStart(): void {
-    // Polls count when they end.
   }
 
   recordSuccess(durationSeconds: number): void {
@@ -73,20 +66,12 @@ export class CodeMetrics implements RequestObserver {
     this.#metrics.add(CATALOGUE.pollsSkipped, 1, reason);
   }
 
-  recordAbort(): void {
-    this.#metrics.add(CATALOGUE.pollsAborted, 1);
-  }
-
   setResponseBytes(bytes: number): void {
     this.#metrics.set(CATALOGUE.responseBytes, bytes);
   }
 
   onResponse(response: ResponseHead): void {
     this.#pendingResponse = response;
-  }
-
-  onBodyBytes(bytes: number): void {
-    this.#metrics.add(CATALOGUE.receivedBytes, bytes);
   }
 
   #recordEnd(durationSeconds: number): void {

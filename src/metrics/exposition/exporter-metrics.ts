@@ -178,7 +178,6 @@ export class ExporterMetrics implements Disposable {
       createFamily(CATALOGUE.stateWriteErrors, state?.writeErrors),
       createFamily(CATALOGUE.stateDelayedPublications, state?.delayedPublications),
       createFamily(CATALOGUE.stateLastSuccess, state?.lastWriteMs && state.lastWriteMs / 1000),
-      createFamily(CATALOGUE.stateSize, state?.bytes),
     ];
   }
 

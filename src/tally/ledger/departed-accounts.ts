@@ -10,7 +10,6 @@ export class DepartedAccounts {
   readonly #onForget: (account: TaskAccount) => void;
   /** All accounts of the service code. */
   readonly share: AccountShare;
-  #evictedCount = 0;
 
   /** `onForget` is called with each account that is forgotten, at any time: other codes need room, too. */
   constructor(budget: AccountBudget, onForget: (account: TaskAccount) => void) {
@@ -22,24 +21,15 @@ export class DepartedAccounts {
     return this.#tasks;
   }
 
-  /** Returns how many tasks and parts were evicted since the last call. */
-  takeEvictedCount(): number {
-    const count = this.#evictedCount;
-    this.#evictedCount = 0;
-    return count;
-  }
-
   /** Counts the accounts of a live task, and drops those of parts that left it if there is no room. */
   updateCount(account: TaskAccount, lastCount: number): void {
-    if (!this.share.hasRoom({ live: countAccounts(account) - lastCount }))
-      this.#evictedCount += dropDepartedParts(account);
+    if (!this.share.hasRoom({ live: countAccounts(account) - lastCount })) dropDepartedParts(account);
     this.share.add({ live: countAccounts(account) - lastCount });
   }
 
   /** Drops the accounts of parts that left a live task; returns how many. */
   dropParts(account: TaskAccount): number {
     const count = dropDepartedParts(account);
-    this.#evictedCount += count;
     this.share.add({ live: -count });
     return count;
   }
@@ -73,7 +63,6 @@ export class DepartedAccounts {
     const [first] = this.#tasks;
     if (first === undefined) return false;
     this.forget(first);
-    this.#evictedCount += 1;
     return true;
   }
 }

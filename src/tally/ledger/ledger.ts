@@ -217,12 +217,11 @@ export class Ledger {
     else this.#departed.add(account);
   }
 
-  #addFindings({ rows: { directions, evictions }, inputFindings, outputFindings }: Commit): void {
+  #addFindings({ rows: { directions }, inputFindings, outputFindings }: Commit): void {
     for (const { direction, resetCount, implausibleCount } of [inputFindings, outputFindings]) {
       directions.count('byteCountResets', resetCount, direction);
       directions.count('byteCountImplausible', implausibleCount, direction);
     }
-    evictions.count('departedTasksEvicted', this.#departed.takeEvictedCount());
   }
 
   /** Gives up accounts that others need: of parts that left, then of the last tasks. Returns the other tasks. */

@@ -87,7 +87,6 @@ export function updateStalls(
   const isStalled = isLive && hasFlowed && isIdle;
   const isOld = at.monotonicMs - account.firstSeen.monotonicMs >= stallAfterMs;
   const isWithoutInput = isLive && !hasFlowed && hasFlag(account, TaskFlag.reportsInput) && isOld;
-  server.add('taskStalls', isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
   setFlag(account, TaskFlag.isStalled, isStalled);
   if (isStalled) servers.longestStalled.offer(account, -account.lastActivity.monotonicMs);
   if (isWithoutInput) servers.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);

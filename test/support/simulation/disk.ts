@@ -58,7 +58,6 @@ export class SimulatedDisk<Note> {
     return {
       read: (prefix) => database.read(prefix),
       checkFiles: () => database.checkFiles(),
-      measureBytes: () => database.measureBytes(),
       close: () => database.close(),
       createBatch: () => this.#createBatch(database, generation),
     };

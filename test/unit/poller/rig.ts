@@ -96,7 +96,7 @@ export function createRig<Clock extends ManualClock>(
     getRequestTimesMs: (): readonly number[] => client.requestTimesMs.map((atMs) => atMs - START_MS),
     /** Sums a counter of the exporter over its label sets; `undefined` if the code has no series of it. */
     count: async (
-      key: 'polls' | 'pollsAborted' | 'pollsSkipped' | 'pollErrors',
+      key: 'polls' | 'pollsSkipped' | 'pollErrors',
       serviceCode = 'A',
     ): Promise<number | undefined> => {
       const families = await exporterMetrics.collect({ serviceCode });

@@ -154,7 +154,7 @@ test('a failed poll is exposed immediately, together with the previous listing',
     { name: CATALOGUE.up.name, labels: { service_code: 'A' }, value: 0 },
   ]);
   assert.equal(families.has(CATALOGUE.ret.name), false);
-  assert.equal(families.get(CATALOGUE.servers.name)?.samples[0]?.value, 3);
+  assert.equal(families.get(CATALOGUE.listingUsers.name)?.samples[0]?.value, 3);
 });
 
 test('expectations are exposed from the start and at 0 without a recent listing, until they are removed', () => {
