@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AccountBudget } from '../../../src/tally/account-budget.ts';
-import { buildTaskRecord } from '../../support/record-builders.ts';
+import { toTaskKey } from '../../../src/tally/tally-state.ts';
+import { buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
 import { readValues, TallyRun } from '../../support/tally-run.ts';
 
 const createTasks = (...ids: readonly string[]) => ids.map((id) => buildTaskRecord({ id, inputBytes: 100 }));
@@ -55,6 +56,48 @@ test('beyond the budget, the largest service code gets no account for its surplu
   assert.deepEqual(readValues(large.commitListing({ tasks: createTasks('a', 'e') }), 'listingSurplus'), {
     account: 2,
   });
+});
+
+test('a code above its equal part gives way to smaller ones with its next listing, expected tasks last', () => {
+  const accountBudget = new AccountBudget(31_402);
+  const createRun = () => {
+    const run = new TallyRun({ accountBudget });
+    accountBudget.add(run.tally.accountShare);
+    return run;
+  };
+  const count = (length: number) => Array.from({ length }, (_, index) => buildTaskRecord({ id: `${index}` }));
+  const large = createRun();
+  large.expect('main');
+  const tasks = [...count(31_401), buildTaskRecord({ id: 'expected', name: 'main' })];
+  large.commitListing({ tasks });
+  const smaller = Array.from({ length: 10 }, createRun);
+  for (const [index, run] of smaller.entries()) {
+    const snapshot = run.commitListing({ tasks: count(index === 0 ? 2240 : 2241) });
+    assert.deepEqual(readValues(snapshot, 'listingSurplus'), {});
+  }
+  assert.deepEqual(accountBudget.counts, { live: 53_811, departed: 0 });
+  const snapshot = large.commitListing({ tasks });
+  assert.deepEqual(accountBudget.counts, { live: 31_402, departed: 0 });
+  assert.deepEqual(readValues(snapshot, 'listingSurplus'), { account: 22_409 });
+  assert.deepEqual(readValues(snapshot, 'tasksEnded'), { 'server-1': 22_409 });
+  assert.ok(large.records.has(toTaskKey('expected')));
+  assert.deepEqual(large.records, large.allRecords);
+});
+
+test('accounts of parts that left a task give way before those of tasks', () => {
+  const accountBudget = new AccountBudget(4);
+  const [large, small] = [new TallyRun({ accountBudget }), new TallyRun({ accountBudget })];
+  for (const { tally } of [large, small]) accountBudget.add(tally.accountShare);
+  const output = (fileName: string) => buildOutputRecord({ fileName });
+  const list = (...fileNames: readonly string[]) => ({
+    tasks: [buildTaskRecord({ id: 'a' }), buildTaskRecord({ id: 'b', outputs: fileNames.map(output) })],
+  });
+  large.commitListing(list('x', 'y'));
+  large.commitListing(list('x'));
+  small.commitListing({ tasks: createTasks('a') });
+  assert.deepEqual(accountBudget.counts, { live: 5, departed: 0 });
+  assert.deepEqual(readValues(large.commitListing(list('x')), 'listingSurplus'), {});
+  assert.deepEqual(accountBudget.counts, { live: 4, departed: 0 });
 });
 
 test('a task of an expected name takes the account of a task that gave way to it', () => {
