@@ -110,9 +110,13 @@ function configure(field, { fieldConfig: { defaults, overrides }, type }, theme,
   const config = structuredClone({ ...defaults, ...field.config });
   config.color ??= { mode: isTable ? 'thresholds' : 'palette-classic' };
   config.custom = { ...CUSTOM, ...defaults.custom };
-  const name = field.config.displayName ?? field.name;
+  const { displayNameFromDS, displayName = displayNameFromDS ?? field.name } = field.config;
   for (const { matcher, properties } of overrides) {
-    if (matcher.options !== name) continue;
+    const isMatched =
+      matcher.id === 'byRegexp'
+        ? new RegExp(matcher.options.slice(1, -1)).test(displayName)
+        : matcher.options === displayName;
+    if (!isMatched) continue;
     for (const { id, value } of properties) {
       if (id.startsWith('custom.')) config.custom[id.slice('custom.'.length)] = value;
       else config[id] = value;

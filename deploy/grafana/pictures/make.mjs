@@ -23,7 +23,7 @@ import { parseArgs } from 'node:util';
 import { bundle } from './bundle.mjs';
 import { cache, install, installed, root } from './tool-cache.mjs';
 
-const WIDTH = 1400;
+const WIDTH = 1600;
 /** Chromium asks no server: a page of a file could not load the icons. */
 const ORIGIN = 'http://pictures.invalid/';
 const ICONS = '/public/build/img/icons/';

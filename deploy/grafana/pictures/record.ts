@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
@@ -15,6 +14,7 @@ import { startProgram, type Program } from '../../../test/support/program.ts';
 import { requestPrometheusApi } from '../../../test/support/prometheus.ts';
 import { Prometheus } from '../../../test/support/prometheus.ts';
 import { startSimulatorProgram } from '../../../test/support/simulator-program.ts';
+import { TemporaryFolder } from '../../../test/support/temporary-folder.ts';
 
 /** A query, with its variables replaced as in Grafana. */
 interface QueryContext {
@@ -39,6 +39,8 @@ interface Recording {
   readonly annotations: readonly unknown[];
 }
 
+/** New label sets are at 0 for 90 seconds. */
+const WARM_UP_MS = 120_000;
 /** As long as names of events get: pictures show what does not fit. */
 const LONG_CODE = 'CHAMPIONSHIP_FINAL_MAIN_ARENA_2026';
 const CODES = [
@@ -72,10 +74,12 @@ export async function record(minutes: number, moreCodes: number): Promise<Readon
     ...STREAMS.map((name) => `--stream=${name}`),
   );
   const serviceUrl = await service.waitForUrl();
-  const start = (port: string): Program => startExporter({ serviceUrl, port, codes, interval });
-  const first = start('0');
+  using folder = new TemporaryFolder();
+  const start = (name: string, port: string): Program =>
+    startExporter({ serviceUrl, folder: folder.at(name), port, codes, interval });
+  const first = start('first', '0');
   const port = await waitForPort(first);
-  await using standby = start('0');
+  await using standby = start('standby', '0');
   const standbyPort = await waitForPort(standby);
   const targets = [`127.0.0.1:${port}`, `127.0.0.1:${standbyPort}`];
   await using prometheus = await Prometheus.start({
@@ -83,8 +87,9 @@ export async function record(minutes: number, moreCodes: number): Promise<Readon
     jobs: [{ job_name: 'xvs-exporter', scrape_timeout: interval, static_configs: [{ targets }] }],
     rules: listDeployYaml('prometheus/rules').map((file): unknown => parse(readDeployFile(file))),
   });
+  await delay(WARM_UP_MS);
   await using restarted = await runScenario(
-    { serviceUrl, first, standby, restart: () => start(port) },
+    { serviceUrl, first, standby, restart: () => start('first', port) },
     minutes * 60,
   );
   await waitForPort(restarted);
@@ -147,13 +152,15 @@ async function runScenario(
 
 interface ExporterOptions {
   readonly serviceUrl: string;
+  readonly folder: string;
   readonly port: string;
   readonly codes: readonly string[];
   readonly interval: string;
 }
 
-function startExporter({ serviceUrl, port, codes, interval }: ExporterOptions): Program {
-  const configuration = join(mkdtempSync(join(tmpdir(), 'xvs-recording-')), 'exporter.yml');
+function startExporter({ serviceUrl, folder, port, codes, interval }: ExporterOptions): Program {
+  mkdirSync(folder, { recursive: true });
+  const configuration = join(folder, 'exporter.yml');
   const expect = { names: EXPECTED };
   const serviceCodes = [
     { service_code: 'TESTING', expect },
@@ -165,6 +172,7 @@ function startExporter({ serviceUrl, port, codes, interval }: ExporterOptions): 
     [
       `--config.file=${configuration}`,
       `--web.listen-address=127.0.0.1:${port}`,
+      `--state.path=${join(folder, 'state')}`,
       `--poll.interval=${interval}`,
       '--poll.stall-after=20s',
       '--metrics.per-task=true',

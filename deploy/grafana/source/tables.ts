@@ -93,7 +93,7 @@ function columnProperties({ title, unit, mappings, width, ...column }: Column): 
   // A cell without a value would have the base colour, which is green by default.
   const steps = column.thresholds ?? (mappings && thresholds('transparent'));
   const columnWidth = width ?? (unit === 'dtdurations' ? DURATION_WIDTH : undefined);
-  const headerWidth = 40 + 8 * title.length;
+  const headerWidth = Math.max(80, 24 + 7 * title.length);
   const background = {
     type: TableCellDisplayMode.ColorBackground,
     mode: TableCellBackgroundDisplayMode.Basic,

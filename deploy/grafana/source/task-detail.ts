@@ -96,11 +96,11 @@ function taskTable() {
     },
     {
       keys: [
-        { label: 'service_code', title: 'Service code', width: 120 },
-        { label: 'task', title: 'Name', width: 200 },
+        { label: 'service_code', title: 'Service code', width: 260 },
+        { label: 'task', title: 'Name', width: 150 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
-        { label: 'task_id', title: 'Task', width: 150 },
+        { label: 'task_id', title: 'Task', width: 250 },
         { label: 'vs_id', title: 'Server', width: 140 },
         { label: 'formats', title: 'Formats', width: 110 },
         { label: 'merging', title: 'Merging', width: 90 },

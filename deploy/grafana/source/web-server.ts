@@ -13,7 +13,7 @@ export function webServer(q: Queries) {
         title: 'Rejected requests and connections',
         description:
           'Requests per minute that were rejected, without a valid password or certificate or beyond a limit, and connections that were closed because of a limit.',
-        unit: 'suffix: per min',
+        unit: 'suffix: /min',
         span: 12,
         noValue: 'No exporter',
       },

@@ -205,7 +205,7 @@ test('headers of columns fit', () => {
       const { options: header } = z.looseObject({ options: z.string() }).parse(matcher);
       const width = properties.find(({ id }) => id === 'custom.width' || id === 'custom.minWidth');
       const isKey = !properties.some(({ id }) => id === 'unit');
-      if (!isKey) assert.ok(Number(width?.value) >= 40 + 8 * header.length, `${title}: ${header}`);
+      if (!isKey) assert.ok(Number(width?.value) >= 24 + 7 * header.length, `${title}: ${header}`);
     }
   }
 });
