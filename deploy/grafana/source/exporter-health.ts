@@ -6,12 +6,10 @@ import { dashedLimit, timeSeries } from './panels.ts';
 import {
   BY_SCOPE,
   createQueries,
-  inDays,
   inMinutes,
   largest,
   legendOf,
   max,
-  min,
   OF_SCOPE,
   perMinute,
   sum,
@@ -25,6 +23,7 @@ const OF_INSTANCE = `({{instance}}) ${OF_SCOPE}`;
 const CODE_OF_INSTANCE = ['instance', 'service_code'];
 const BY_CODE_OF_INSTANCE = `{{service_code}} ${OF_INSTANCE}`;
 const NO_EXPORTER = 'No exporter';
+const QUARTER = { span: 6, noValue: NO_EXPORTER };
 const THIRD = { span: 8, noValue: NO_EXPORTER };
 const HALF = { span: 12, noValue: NO_EXPORTER };
 
@@ -59,7 +58,7 @@ function pollPanels() {
         title: 'Failed polls',
         description: 'Failed polls per minute, by exporter and reason.',
         unit: 'suffix: polls/min',
-        span: 8,
+        span: 6,
         noValue: 'No poll failed in this time range',
       },
       {
@@ -73,7 +72,7 @@ function pollPanels() {
         description:
           'Polls per minute that were skipped, because the previous poll was still running or the service asked for a pause.',
         unit: 'suffix: polls/min',
-        span: 8,
+        span: 6,
         noValue: 'No poll was skipped in this time range',
       },
       {
@@ -87,7 +86,7 @@ function pollPanels() {
         description:
           'From sending the request to committing the listing, or to the failure: the 95th percentile of all polls.',
         unit: 's',
-        ...THIRD,
+        ...QUARTER,
       },
       { expr: q.quantile(0.95, C.pollDuration, ['instance']), legend: BY_INSTANCE },
     ),
@@ -97,24 +96,11 @@ function pollPanels() {
         description:
           'How far the clock of the exporter is ahead of the service, negative if behind, of the twenty codes with the most. The service rejects signatures whose time is too far off.',
         unit: 's',
-        ...HALF,
+        ...QUARTER,
       },
       {
         expr: largest(CODE_OF_INSTANCE, clockOffset, `abs(${clockOffset})`),
         legend: BY_CODE_OF_INSTANCE,
-      },
-    ),
-    timeSeries(
-      {
-        title: 'Certificate of the service',
-        description: 'Days until the first certificate of its chain expires.',
-        unit: 'suffix: days',
-        span: 12,
-        noValue: 'No TLS',
-      },
-      {
-        expr: inDays(`${min(['instance'], q.select(C.upstreamCertificateNotAfter))} - time()`),
-        legend: BY_INSTANCE,
       },
     ),
   ];
@@ -162,26 +148,12 @@ function processPanels() {
 function boundPanels() {
   return [
     timeSeries(
-      { title: 'Series', description: 'Series in the last full exposition.', unit: 'locale', ...HALF },
+      { title: 'Series', description: 'Series in the last full exposition.', unit: 'locale', ...THIRD },
       { expr: q.select(C.series), legend: BY_INSTANCE },
     ),
     timeSeries(
-      { title: 'Scrape duration', description: 'As measured by Prometheus.', unit: 's', ...HALF },
+      { title: 'Scrape duration', description: 'As measured by Prometheus.', unit: 's', ...THIRD },
       { expr: q.selectNamed('scrape_duration_seconds', 'service_code=""'), legend: BY_INSTANCE },
-    ),
-    timeSeries(
-      {
-        title: 'Label sets folded',
-        description:
-          'Label sets beyond metrics.max_label_sets, folded into __other__, by family; for tasks, those beyond metrics.max_tasks, not exposed.',
-        unit: 'none',
-        span: 12,
-        noValue: 'No label set is folded',
-      },
-      {
-        expr: `${sum(['instance', 'family'], q.select(C.foldedLabelSets))} > 0`,
-        legend: `{{family}} ${OF_INSTANCE}`,
-      },
     ),
     timeSeries(
       {
@@ -189,7 +161,7 @@ function boundPanels() {
         description:
           'Accounts of tasks, inputs and outputs, and their limit, which is a share of the heap. Departed ones fill what is left and give way.',
         unit: 'sishort',
-        ...HALF,
+        ...THIRD,
       },
       { expr: q.select(C.accounts), legend: `{{state}} ${OF_INSTANCE}` },
       { expr: q.select(C.accountsLimit), legend: `limit ${OF_INSTANCE}` },

@@ -1,9 +1,9 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { thresholds } from './appearance.ts';
 import { statusStat, timeSeries } from './panels.ts';
-import { errorRatio, largest, legendOf, perMinute, sum, type Queries } from './queries.ts';
+import { errorRatio, inDays, largest, legendOf, perMinute, sum, type Queries } from './queries.ts';
 
-const THIRD = { span: 8, noValue: 'No polls' };
+const QUARTER = { span: 6, noValue: 'No polls' };
 const CODE = ['service_code'];
 
 /** Takes queries for the end of the time range. */
@@ -30,7 +30,7 @@ export function polls(q: Queries) {
         title: 'Failed polls by reason',
         description: 'Failed polls per minute, over all exporters.',
         unit: 'suffix: polls/min',
-        ...THIRD,
+        ...QUARTER,
       },
       { expr: `${perMinute(sum(['reason'], q.ownRate(C.pollErrors)))} > 0`, legend: '{{reason}}' },
     ).noValue('No poll failed in this time range'),
@@ -40,7 +40,7 @@ export function polls(q: Queries) {
         description:
           'Of the last poll, from sending the request to committing the listing, or to the failure; of the twenty codes with the longest.',
         unit: 's',
-        ...THIRD,
+        ...QUARTER,
       },
       { expr: largest(CODE, q.last(C.lastPollDuration)), legend: legendOf('service_code') },
     ),
@@ -49,9 +49,20 @@ export function polls(q: Queries) {
         title: 'Listing size',
         description: 'Size of the last body, decompressed, of the twenty codes with the largest.',
         unit: 'bytes',
-        ...THIRD,
+        ...QUARTER,
       },
       { expr: largest(CODE, q.last(C.responseBytes)), legend: legendOf('service_code') },
+    ),
+    timeSeries(
+      {
+        title: 'Certificate of the service',
+        description:
+          'Days until the first certificate of its chain expires; the minimum of the selected codes.',
+        unit: 'suffix: days',
+        span: 6,
+        noValue: 'No TLS',
+      },
+      { expr: inDays(`min(${q.select(C.upstreamCertificateNotAfter)}) - time()`), legend: 'first to expire' },
     ),
     timeSeries(
       {
@@ -59,7 +70,7 @@ export function polls(q: Queries) {
         description:
           'Entries of good listings that cannot be identified, per minute, and those whose service_code is not the polled one, which count for the polled one.',
         unit: 'suffix: entries/min',
-        span: 8,
+        span: 6,
         noValue: 'No entry was rejected or foreign in this time range',
       },
       {
@@ -77,7 +88,7 @@ export function polls(q: Queries) {
         description:
           'Fields of good listings with a wrong type or range, per minute. They count as missing; the rest of their entry is used.',
         unit: 'suffix: fields/min',
-        span: 8,
+        span: 6,
         noValue: 'No field was invalid in this time range',
       },
       {
@@ -90,10 +101,21 @@ export function polls(q: Queries) {
         title: 'Listings beyond their limits',
         description: 'Items of good listings that are left out, per minute.',
         unit: 'suffix: items/min',
-        span: 8,
+        span: 6,
         noValue: 'No listing exceeds a limit',
       },
       { expr: `${perMinute(sum(['item'], q.rate(C.listingSurplus)))} > 0`, legend: '{{item}}' },
+    ),
+    timeSeries(
+      {
+        title: 'Label sets folded',
+        description:
+          'Label sets beyond metrics.max_label_sets, folded into __other__, by family; for tasks, those beyond metrics.max_tasks, not exposed.',
+        unit: 'none',
+        span: 6,
+        noValue: 'No label set is folded',
+      },
+      { expr: `${sum(['family'], q.last(C.foldedLabelSets))} > 0`, legend: '{{family}}' },
     ),
   ];
 }

@@ -2,7 +2,7 @@ import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { NO_LISTING, RET, thresholds, UP_OR_DOWN } from './appearance.ts';
 import { clients } from './clients.ts';
 import type { DashboardSpec } from './dashboard-builder.ts';
-import { expectedDown } from './expected-streams.ts';
+import { expectedDown, expectedTable } from './expected-streams.ts';
 import { inputs, outputs } from './inputs-and-outputs.ts';
 import { UIDS } from './links.ts';
 import { stat, statusStat, timeSeries } from './panels.ts';
@@ -25,6 +25,7 @@ export function serviceCode(): DashboardSpec {
     span: '3h',
     sections: [
       { panels: [...statePanels(), ...sizePanels()] },
+      { title: 'Expected streams', panels: [expectedTable()] },
       { title: 'Inputs', panels: inputs(q) },
       { title: 'Outputs', panels: outputs(q) },
       { title: 'Tasks', panels: taskPanels() },
@@ -112,12 +113,13 @@ function taskPanels() {
       {
         title: 'Live and file tasks',
         description:
-          'Tasks with progress process a file. Tasks without are live, or file tasks at their start.',
+          'Tasks with progress process a file. Tasks without are live, or file tasks at their start. Expected: live tasks that must run.',
         unit: 'none',
         ...size,
       },
       { expr: `sum(${q.last(C.tasks)}) - sum(${q.last(C.tasksWithProgress)})`, legend: 'without progress' },
       { expr: `sum(${q.last(C.tasksWithProgress)})`, legend: 'with progress' },
+      { expr: `sum(${q.last(C.expectedTasks)})`, legend: 'expected' },
     ),
     timeSeries(
       {
