@@ -1,6 +1,6 @@
 // Runs the simulator until SIGINT or SIGTERM.
 import { waitForAbort } from '../../src/runtime/abort.ts';
-import { getErrorMessage } from '../../src/runtime/errors.ts';
+import { getErrorCode, getErrorMessage } from '../../src/runtime/errors.ts';
 import { abortOnSignals } from '../../src/runtime/signals.ts';
 import { parseSimulatorFlags, USAGE } from './flags.ts';
 import { startSimulator } from './server.ts';
@@ -24,6 +24,10 @@ async function run(): Promise<void> {
 try {
   await run();
 } catch (error) {
-  process.stderr.write(`simulate: ${getErrorMessage(error)}\n`);
+  const isTaken = getErrorCode(error) === 'EADDRINUSE';
+  const message = isTaken
+    ? 'The address is in use; choose one with --listen-address'
+    : getErrorMessage(error);
+  process.stderr.write(`simulate: ${message}\n`);
   process.exitCode = 1;
 }

@@ -86,6 +86,7 @@ async function handleTaskList(
   const serviceCode = parseServiceCode(rawQuery);
   const fault = faults.getResponseFault(serviceCode);
   const skewMs = fault?.fault === 'clock_skew' ? fault.ms : 0;
+  response.setHeader('date', new Date(clock.now() + skewMs).toUTCString());
   const ret = authenticate(context, rawQuery, request.headers, skewMs);
   const nowMs = clock.now();
   const members =

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authenticate, RET_CODES, type Ret } from '../simulator/authentication.ts';
 import { FaultRegistry } from '../simulator/faults.ts';
+import { startSimulator } from '../simulator/server.ts';
+import { createWorld } from '../simulator/world.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const CODE = 'TESTING';
@@ -60,4 +62,13 @@ test('a fault for a service code overrides one for all, and clearing it ends onl
     { fault: 'freeze_ingest', serviceCode: CODE, fromMs: 1000, toMs: 2000 },
     { fault: 'freeze_ingest', fromMs: 1000, toMs: Infinity },
   ]);
+});
+
+test('a clock that is set wrong also shows in the Date header', async () => {
+  const clock = new ManualClock(Number(PUBLISHED.timestamp));
+  const world = createWorld({ seed: 1, startedAtMs: clock.now(), users: 1, tasks: 1 });
+  await using simulator = await startSimulator({ world, clock, secretsByServiceCode: new Map() });
+  simulator.faults.set({ fault: 'clock_skew', ms: 3_600_000 });
+  const { headers } = await fetch(`${simulator.url}/api/20140928/task_list`);
+  assert.equal(Date.parse(headers.get('date') ?? ''), Math.floor(clock.now() / 1000) * 1000 + 3_600_000);
 });
