@@ -119,7 +119,7 @@ export const SETTINGS = {
     defaultText: 'the larger of three intervals and interval + 2 × timeout of the service code',
   },
   'poll.stall_after': {
-    doc: 'A task is stalled when its byte counters, after growing once, have not grown for this time.',
+    doc: 'A task is stalled when its byte counts have not grown for this time, which must be longer than the service takes to renew them.',
     schema: duration(1),
     default: '60s',
   },
