@@ -19,7 +19,7 @@ export function findUrlHint(raw: string): string | undefined {
 }
 
 /** An http or https URL without a trailing slash, user, query and fragment. */
-function createBaseUrl(example: string) {
+function createBaseUrl(example: string, page: RegExp, expectedRoot: string) {
   const form = `an http or https URL such as ${example}`;
   return z
     .string(expected(form))
@@ -32,15 +32,22 @@ function createBaseUrl(example: string) {
       if (url === undefined || !/^https?:$/.test(url.protocol))
         return fail(form, formatValue(raw), findUrlHint(raw));
       const path = url.pathname.replace(/\/+$/, '');
-      if (path.endsWith(TASK_LIST_PATH))
-        return fail(`the URL without ${TASK_LIST_PATH}, which the exporter appends`, formatValue(raw));
+      if (page.test(path)) return fail(expectedRoot, formatValue(raw));
       return url.origin + path;
     })
     .register(schemaMeta, { typeName: 'URL', json: { type: 'string', pattern: '^https?://[^@?#]+$' } });
 }
 
-export const baseUrl = createBaseUrl('https://live.example.com');
-export const grafanaUrl = createBaseUrl('https://grafana.example.com');
+export const baseUrl = createBaseUrl(
+  'https://live.example.com',
+  new RegExp(`${TASK_LIST_PATH}$`),
+  `the URL without ${TASK_LIST_PATH}, which the exporter appends`,
+);
+export const grafanaUrl = createBaseUrl(
+  'https://grafana.example.com',
+  /\/(?:d|d-solo|dashboards|explore|alerting|login)(?:\/|$)/,
+  'the URL of the start page, to which the exporter appends the path of a dashboard',
+);
 const LISTEN_ADDRESS = /^(?:\[([^[\]]+)\]|([A-Za-z0-9._-]*)):(\d{1,5})$/;
 const UNIX_SOCKET = /^unix:(\/.+)$/;
 /** What every system supports; libuv cuts longer paths without a word. */
@@ -75,7 +82,7 @@ export function formatLocalAddress({ host, port, socketPath }: ListenAddress): s
 const listenAddress = parsedBy(
   parseListenAddress,
   expected('an address such as :20928, localhost:20928, [::1]:20928 or unix:/run/xvs/exporter.sock', {
-    remedy: (raw) => findUrlHint(`tcp://${String(raw)}`),
+    remedy: (raw) => (typeof raw === 'string' ? findUrlHint(`tcp://${raw}`) : undefined),
   }),
 );
 

@@ -132,7 +132,7 @@ const staticLabels = z
       } else if (typeof value !== 'string' || !LABEL_VALUE.test(value))
         reject(context, VALUE_EXPECTED.error({ input: value }), [name]);
     }
-    const strings = labels.map(([name, value]): [string, string] => [name, String(value)]);
+    const strings = labels.filter((label): label is [string, string] => typeof label[1] === 'string');
     return Object.freeze(Object.fromEntries(strings.toSorted(([one], [other]) => (one < other ? -1 : 1))));
   })
   .register(schemaMeta, {
@@ -180,7 +180,10 @@ export const serviceCodeEntries = z
   .array(
     serviceCodeEntry,
     expected('a list of service codes', {
-      remedy: (raw) => (raw === null || raw === undefined ? 'write [] for an empty list' : undefined),
+      remedy: (raw) => {
+        if (raw === null || raw === undefined) return 'write [] for an empty list';
+        return typeof raw === 'object' && 'service_codes' in raw ? 'remove the key service_codes' : undefined;
+      },
     }),
   )
   .readonly();

@@ -32,6 +32,7 @@ const INVALID_LABELS: readonly [string, string][] = [
   ['', '5:5 service_codes[0].labels: expected a mapping of label names to strings, found no value'],
   ['{ tenant: 7 }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found 7; put it in quotes`],
   ['{ tenant: yes, env: true }', `5:33 service_codes[0].labels.env: ${TEXT}, found true; put it in quotes`],
+  ['{ tenant: { toString: a } }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found a mapping`],
   ['{ tenant: "" }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found ""`],
   ['{ tenant: "a\\nb" }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found "a\\nb"`],
   [
