@@ -39,7 +39,9 @@ async function runCommand(
     const known = [...COMMAND_LOADERS.keys()];
     const { expectedFound, formatSuggestion, formatValue } = await import('../config/config-error.ts');
     const expected = `a command (${known.join(', ')}) or a flag`;
-    const message = expectedFound(expected, formatValue(name), formatSuggestion(name, known));
+    const flag = ['--config.check', '--help', '--version'].find((text) => /\w+$/.exec(text)?.[0] === name);
+    const suggestion = flag === undefined ? formatSuggestion(name, known) : `did you mean ${flag}?`;
+    const message = expectedFound(expected, formatValue(name), suggestion);
     process.stderr.write(`command line: ${message}\n`);
     return 2;
   }

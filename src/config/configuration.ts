@@ -37,13 +37,19 @@ const MIN_REVEALED_LENGTH = 6;
 const MONITOR_LABELS = ['service', 'endpoint', 'container'];
 
 /** Finds what is valid but probably not meant, one line each. */
-export function* findWarnings({ serviceCodes, ledger }: Configuration): Generator<string> {
+export function* findWarnings({ serviceCodes, ledger, upstream }: Configuration): Generator<string> {
   // Metrics, logs and pages show service codes.
   const revealed = serviceCodes.filter(
     ({ serviceCode, secret }) => secret.length >= MIN_REVEALED_LENGTH && serviceCode.includes(secret),
   ).length;
   if (revealed > 0)
     yield `service_codes: ${expectedFound('codes without their secrets', `${revealed} with it, which metrics show`)}`;
+  if (serviceCodes.some(({ serviceCode }) => /[\s;]/.test(serviceCode)))
+    yield `service_codes: ${expectedFound('codes that are separated by commas', 'one with a blank or ";"')}`;
+  const urls = [...serviceCodes.map(({ baseUrl }) => baseUrl), upstream.proxy.httpProxy];
+  const hasCertificates = Object.keys(upstream.tls).length > 0;
+  if (hasCertificates && serviceCodes.length > 0 && !urls.some((url) => url?.startsWith('https:')))
+    yield `upstream: ${expectedFound('an https URL for the certificates', 'http URLs, which use none')}`;
   const labels = new Set(serviceCodes.flatMap((code) => Object.keys(code.labels)));
   for (const name of MONITOR_LABELS) {
     const remedy = `series that a ServiceMonitor or PodMonitor selects will have exported_${name}`;

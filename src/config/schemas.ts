@@ -24,9 +24,13 @@ function quantity(
   example: string,
   pattern: RegExp,
   parse: (text: string) => number | undefined,
+  suggest: (text: string) => string | undefined = () => undefined,
 ) {
   const form = expected(`a ${typeName} such as ${example}`, {
-    remedy: (raw) => (typeof raw === 'number' ? 'add a unit' : undefined),
+    remedy: (raw) => {
+      if (typeof raw !== 'string') return typeof raw === 'number' ? 'add a unit' : undefined;
+      return /^[\d.]+$/.test(raw) ? 'add a unit' : suggest(raw);
+    },
   });
   return z
     .string(form)
@@ -56,7 +60,14 @@ export const size = z
   .refine((bytes) => bytes > 0, sizeExpected)
   .register(schemaMeta, { typeName: 'size' });
 
-export const bitRate = quantity('bit rate', '40Gbit/s', BIT_RATE, parseBitRate)
+/** Suggests `24Mbit/s` for `3MB/s`, and `3Mbit/s` for `3Mbps`. */
+function suggestBits(text: string): string | undefined {
+  const [, count, prefix, unit] =
+    /^(\d+(?:\.\d+)?) ?([kMGT]?)([Bb])(?:yte|it)?s?(?:\/s|ps)$/.exec(text) ?? [];
+  return unit && `in bits: ${Number(count) * (unit === 'B' ? 8 : 1)}${prefix}bit/s`;
+}
+
+export const bitRate = quantity('bit rate', '40Gbit/s', BIT_RATE, parseBitRate, suggestBits)
   .refine((rate) => rate > 0, expected('a bit rate above 0'))
   .register(schemaMeta, { typeName: 'bit rate' });
 
@@ -104,9 +115,11 @@ const MAX_SECRET_LENGTH = 4096;
 /** Describes what is wrong with a secret without showing it: the service would only see a wrong signature. */
 export function describeSecretMistake(secret: string): string | undefined {
   const describe = (found: string, remedy: string): string =>
-    expectedFound('a secret without blanks around it', found, remedy);
-  if (secret.length > MAX_SECRET_LENGTH)
-    return describe(`one of more than ${MAX_SECRET_LENGTH} characters`, 'check that this is the secret');
+    expectedFound('a secret on one line of UTF-8, without blanks around it', found, remedy);
+  if (secret.length > MAX_SECRET_LENGTH) {
+    const expectation = `a secret of at most ${MAX_SECRET_LENGTH} characters`;
+    return expectedFound(expectation, 'a longer one', 'check that this is the secret');
+  }
   if (/^\$\{[A-Za-z_]\w*\}$/.test(secret)) {
     const remedy = 'variables are not expanded: use XVS_SECRET or secret_file';
     return expectedFound('the secret itself', 'a reference to a variable', remedy);

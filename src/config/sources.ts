@@ -107,10 +107,16 @@ function suggestKey(steps: readonly string[]): string | undefined {
     return dot < 0 ? 'at the top level' : `in the mapping ${known.slice(0, dot)}`;
   });
   if (homes.length > 0) return `write ${key.split('.').at(-1)} ${homes.join(' or ')}; check the indentation`;
+  const spelledAlike = FILE_KEYS.find((known) => withoutSeparators(known) === withoutSeparators(path));
+  if (spelledAlike !== undefined) return `did you mean ${spelledAlike}?`;
   const prefix = path.slice(0, path.length - key.length);
   const siblings = FILE_KEYS.filter((known) => known.startsWith(prefix));
   const names = siblings.map((known) => known.slice(prefix.length).split('.')[0] ?? '');
   return formatSuggestion(key, [...new Set(names)]);
+}
+
+function withoutSeparators(path: string): string {
+  return path.replaceAll(/[._-]/g, '');
 }
 
 /** Variables of Kubernetes for a Service: `XVS_EXPORTER_SERVICE_HOST`, `XVS_EXPORTER_PORT_20928_TCP`. */

@@ -27,6 +27,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'a misspelt variable of a setting with a default': { env: { ...SETTINGS, XVS_POLL_INTERVALL: '5s' } },
   'a misspelt command': { args: ['serv'] },
+  'a flag in place of a command': { args: ['check'] },
   'a configuration file that does not exist': { args: ['--config.file=xvs.yaml'] },
   'a certificate with the key of another one': {
     yml: `upstream: { base_url: http://127.0.0.1:1, cert_file: client.pem, key_file: server.key }\n${CODE}`,
@@ -64,8 +65,8 @@ async function describeMistake(name: string, { args = [], env = {}, yml }: Mista
   copyFileSync(fixturePath('tls/server.key'), folder.at('server.key'));
   writeFileSync(folder.at('xvs.yml'), yml ?? '');
   const file = yml === undefined ? [] : [`--config.file=${folder.at('xvs.yml')}`];
-  const check = args[0]?.startsWith('--config.file') === false || args.length === 0 ? ['--config.check'] : [];
-  const all = args[0] === 'serv' ? args : [...check, ...file, ...args];
+  const check = args[0]?.startsWith('--config.file') === true ? [] : ['--config.check'];
+  const all = /^\w/.test(args[0] ?? '') ? args : [...check, ...file, ...args];
   await using program = new Program(process.execPath, [PROGRAM_PATH, ...all], env, folder.at('.'));
   const exitCode = await program.exitCode;
   assert.ok(!/hunter2|8675309/.test(program.stderr), `${name} shows a secret`);

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findWarnings } from '../../../src/config/configuration.ts';
+import { loadConfiguration, SECRET, type Files } from '../../support/configuration.ts';
+import { readFixture } from '../../support/fixtures.ts';
+
+const HTTPS = { XVS_UPSTREAM_BASE_URL: 'https://live.example.com', XVS_SECRET: SECRET };
+const CA = { ...HTTPS, XVS_SERVICE_CODES: 'A', XVS_UPSTREAM_CA_FILE: '/etc/ca.pem' };
+const HTTP_CA = { ...CA, XVS_UPSTREAM_BASE_URL: 'http://live.example.com' };
+const files: Files = { '/etc/ca.pem': readFixture('tls/ca.pem').toString() };
+
+const SEPARATORS =
+  'service_codes: expected codes that are separated by commas, found one with a blank or ";"';
+const CERTIFICATES = 'upstream: expected an https URL for the certificates, found http URLs, which use none';
+
+const TABLE: readonly [name: string, env: Readonly<Record<string, string>>, warnings: readonly string[]][] = [
+  ['codes with commas', { ...HTTPS, XVS_SERVICE_CODES: 'A, B' }, []],
+  ['codes with blanks', { ...HTTPS, XVS_SERVICE_CODES: 'A B C' }, [SEPARATORS]],
+  ['codes with semicolons', { ...HTTPS, XVS_SERVICE_CODES: 'A;B' }, [SEPARATORS]],
+  ['certificates with https', CA, []],
+  ['certificates with http', HTTP_CA, [CERTIFICATES]],
+  ['certificates for a proxy', { ...HTTP_CA, http_proxy: 'https://proxy.example.com' }, []],
+];
+
+for (const [name, env, warnings] of TABLE)
+  test(`warnings about ${name}: ${warnings.length}`, async () =>
+    assert.deepEqual([...findWarnings(await loadConfiguration({ env, files }))], warnings));
+
+test('labels that targets in Kubernetes have are warned of once', async () => {
+  const codes = ['A', 'B'].map((code) => `{ service_code: ${code}, labels: { service: x, team: y } }`);
+  const configuration = await loadConfiguration({ env: HTTPS, yml: `service_codes: [${codes.join()}]` });
+  assert.deepEqual(
+    [...findWarnings(configuration)],
+    [
+      'labels: expected names that targets in Kubernetes do not have, found service; series that a ServiceMonitor or PodMonitor selects will have exported_service',
+    ],
+  );
+});
