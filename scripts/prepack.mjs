@@ -1,7 +1,8 @@
 // Runs before `npm pack`: builds the program in an empty folder, so that the package contains no file of an older build,
-// and without source maps, whose sources are not in the package.
+// and without source maps, whose sources are not in the package. npm installs a package of a registry with the versions of
+// its `npm-shrinkwrap.json`, here those of the lock file. `postpack` removes that file, with which `npm ci` would fail.
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -15,3 +16,4 @@ const run = (...args) => {
 run('run', '--silent', 'setup');
 rmSync(`${root}dist`, { recursive: true, force: true });
 run('run', '--silent', 'build', '--', '--sourceMap', 'false');
+copyFileSync(`${root}package-lock.json`, `${root}npm-shrinkwrap.json`);

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { z } from 'zod';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { Program, SETTINGS } from '../../support/program.ts';
 import { listRepositoryFolder, repositoryPath, readRepositoryFile } from '../../support/repository.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
 import { runNpm, getOuterEnvironment, pack, type PackedPackage } from './packed-package.ts';
+import { startRegistry } from './registry.ts';
 
-const manifest: { version: string; dependencies: object } = JSON.parse(readRepositoryFile('package.json'));
+const manifest: { version: string } = JSON.parse(readRepositoryFile('package.json'));
+
+const sbomSchema = z.object({
+  components: z.array(z.object({ name: z.string(), version: z.string(), scope: z.string() })),
+});
 
 /** Files of the package besides the program. */
 function listExpectedDocuments(): readonly string[] {
@@ -16,6 +22,7 @@ function listExpectedDocuments(): readonly string[] {
     listRepositoryFolder(...folder.split('/')).map((name) => `${folder}/${name}`);
   return [
     'package.json',
+    'npm-shrinkwrap.json',
     'README.md',
     'CHANGELOG.md',
     'LICENSE',
@@ -45,65 +52,94 @@ function listExpectedProgram(): readonly string[] {
 describe('the package', () => {
   let packed: PackedPackage;
   let folder: string;
+  let home: string;
 
   before(() => {
     packed = pack();
-    folder = join(packed.folder, 'empty');
-    mkdirSync(folder);
+    folder = join(packed.folder, 'installed');
+    home = join(folder, 'lib/node_modules/xvs-exporter');
   });
   after(() => packed[Symbol.dispose]());
 
   /** Runs the program as a user of the package does. */
-  const npx = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Program =>
-    new Program('npx', ['xvs-exporter', ...args], { ...getMachineEnvironment(), ...env }, folder);
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Program =>
+    new Program(join(folder, 'bin/xvs-exporter'), args, { ...SETTINGS, ...env }, packed.folder);
 
   it('contains only the program and the files to set it up', () => {
     const paths = packed.files.map(({ path }) => path);
     assert.deepEqual(paths.toSorted(), [...listExpectedDocuments(), ...listExpectedProgram()].toSorted());
   });
 
-  it('installs into an empty folder, with the dependencies that it names', () => {
-    const installed = runNpm(folder, [
-      'install',
-      `--prefix=${folder}`,
+  it('leaves no shrinkwrap behind, with which npm ci would fail', () => {
+    assert.equal(existsSync(join(packed.folder, 'copy/npm-shrinkwrap.json')), false);
+  });
+
+  it('installs from a registry with the versions of the SBOM, though there are newer ones', async () => {
+    await using registry = await startRegistry(packed);
+    const where = ['--global', `--prefix=${folder}`];
+    const options = [
+      `--registry=${registry.url}`,
       '--prefer-offline',
       '--no-audit',
       '--no-fund',
       '--ignore-scripts',
-      packed.file,
-    ]);
-    assert.equal(installed.status, 0, installed.stderr);
-    for (const name of Object.keys(manifest.dependencies))
-      assert.ok(existsSync(join(folder, 'node_modules', name)), name);
-    const program = join(folder, 'node_modules/xvs-exporter/dist/main.js');
-    assert.match(readFileSync(program, 'utf8'), /^#!\/usr\/bin\/env node\n/);
-    assert.equal(statSync(program).mode & 0o111, 0o111);
+    ];
+    await using npm = new Program(
+      'npm',
+      ['install', ...where, ...options, 'xvs-exporter'],
+      getMachineEnvironment(),
+      packed.folder,
+    );
+    assert.equal(await npm.exitCode, 0, npm.stderr);
+    const { stdout } = runNpm(packed.folder, ['ls', ...where, '--all', '--parseable', '--long']);
+    const installed = [...stdout.matchAll(/\/xvs-exporter\/node_modules\/[^:]+:([^:\n]+)/g)].map(
+      ([, id = '']) => id,
+    );
+    const sbom = runNpm(repositoryPath(), ['run', '--silent', 'sbom']).stdout;
+    const { components } = sbomSchema.parse(JSON.parse(sbom));
+    const shipped = components.map(({ name, version, scope }) => ({ id: `${name}@${version}`, scope }));
+    const required = shipped.filter(({ scope }) => scope === 'required').map(({ id }) => id);
+    assert.deepEqual(
+      required.filter((id) => !installed.includes(id)),
+      [],
+    );
+    // Optional ones are builds for one platform each.
+    assert.deepEqual(
+      installed.filter((id) => !shipped.some((one) => one.id === id)),
+      [],
+    );
   });
 
   it('prints the version of the package', async () => {
-    await using program = npx(['--version']);
+    await using program = run(['--version']);
     assert.equal(await program.exitCode, 0);
     assert.match(program.stdout, new RegExp(`^xvs-exporter ${manifest.version} \\(`));
   });
 
   it('polls a service', async () => {
     await using service = startSimulatorProgram('--users=20');
-    const url = await service.waitForUrl();
-    await using program = npx(['once'], { ...SETTINGS, XVS_UPSTREAM_BASE_URL: url });
+    await using program = run(['once'], { XVS_UPSTREAM_BASE_URL: await service.waitForUrl() });
     assert.equal(await program.exitCode, 0, program.stderr);
     const { families } = parseExposition(program.stdout, 'text');
     assert.equal(families.get('xvs_up')?.samples[0]?.value, 1);
   });
 
   it('keeps its state in a database whose install script did not run', async () => {
-    // Not with npx, which does not pass SIGTERM on.
-    const main = join(folder, 'node_modules/xvs-exporter/dist/main.js');
-    await using program = new Program(process.execPath, [main], {
-      ...SETTINGS,
-      XVS_STATE_PATH: join(folder, 'state'),
-    });
+    await using program = run([], { XVS_STATE_PATH: join(packed.folder, 'state') });
     await program.waitForOutput(/State restored/);
-    assert.ok(existsSync(join(folder, 'state/database/CURRENT')));
+    assert.ok(existsSync(join(packed.folder, 'state/database/CURRENT')));
+  });
+
+  it('needs the build of the database with state.path only', async () => {
+    const builds = join(home, 'node_modules/classic-level/prebuilds');
+    rmSync(builds, { recursive: true });
+    await using version = run(['--version']);
+    assert.equal(await version.exitCode, 0, version.stderr);
+    await using program = run([]);
+    await program.waitForPort();
+    await using withState = run([], { XVS_STATE_PATH: join(packed.folder, 'state') });
+    assert.equal(await withState.exitCode, 2);
+    assert.match(withState.stderr, /state\.path: expected a platform that classic-level has a build for/);
   });
 });
 
