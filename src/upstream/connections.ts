@@ -45,6 +45,9 @@ const KEEP_ALIVE_MS = 30_000;
  */
 const MAX_CONNECTION_AGE_MS = 300_000;
 
+/** Of both sides, for one request. They take time of the event loop, and no byte of a response. */
+const MAX_KEY_UPDATES = 32;
+
 /** A resumed TLS session would outlive the certificate that it was opened with. */
 const WITHOUT_SESSIONS = { maxCachedSessions: 0 };
 
@@ -127,7 +130,11 @@ export class UpstreamConnections implements AsyncDisposable {
           connect: this.#record(proxyUrls.includes(String(origin)) ? connectToProxy : connect),
         }),
       clientFactory: (origin) =>
-        new TunnelPool(origin, { ...poolOptions, connect: connectToProxy, headersTimeout: timeout }),
+        new TunnelPool(origin, {
+          ...poolOptions,
+          connect: this.#record(connectToProxy),
+          headersTimeout: timeout,
+        }),
     });
   }
 
@@ -176,6 +183,7 @@ export class UpstreamConnections implements AsyncDisposable {
       connect(target, (...result) => {
         const [, socket] = result;
         if (socket instanceof TLSSocket) {
+          limitKeyUpdates(socket);
           const notAfterMs = findSoonestExpiryMs(socket.getPeerCertificate(true));
           this.#certificateNotAfterMs.set(`${target.protocol}//${target.host ?? ''}`, notAfterMs);
         }
@@ -189,6 +197,19 @@ export class UpstreamConnections implements AsyncDisposable {
 function findTriedAddress(socket: unknown): string | undefined {
   const tried = socket instanceof Socket ? socket.autoSelectFamilyAttemptedAddresses : undefined;
   return tried?.at(-1)?.replace(/:\d+$/, '');
+}
+
+/** The error is no `reset`, so the request is not repeated. Only requests are written. */
+function limitKeyUpdates(socket: TLSSocket): void {
+  let keyUpdates = 0;
+  let bytesWritten = 0;
+  socket.on('keylog', () => {
+    const hasNewRequest = socket.bytesWritten > bytesWritten;
+    bytesWritten = socket.bytesWritten;
+    keyUpdates = hasNewRequest ? 1 : keyUpdates + 1;
+    if (keyUpdates > MAX_KEY_UPDATES)
+      socket.destroy(new UpstreamError('tls', 'The service changes the TLS keys again and again'));
+  });
 }
 
 /** One shared error: its stack is never shown. */

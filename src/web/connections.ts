@@ -16,6 +16,8 @@ export interface Connection {
   /** The response that its client has not read yet; the time is monotonic. */
   unread: { readonly body: Buffer; readonly sinceMs: number } | undefined;
   isInHandshake: boolean;
+  /** Changes of the TLS keys of both sides since the last complete request. */
+  keyUpdates: number;
   /** Whether it has no acceptable client certificate, and is open for probes only. */
   isCertificateRejected: boolean;
 }
@@ -41,6 +43,7 @@ export class Connections {
       isBusy: false,
       unread: undefined,
       isInHandshake,
+      keyUpdates: 0,
       isCertificateRejected: false,
     };
     this.#bySocket.set(socket, connection);
@@ -72,6 +75,7 @@ export class Connections {
     connection.hasRequest = false;
     connection.isBusy = false;
     connection.unread = undefined;
+    connection.keyUpdates = 0;
     if (this.#open.delete(connection)) this.#open.add(connection);
   }
 

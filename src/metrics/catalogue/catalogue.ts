@@ -230,7 +230,7 @@ const PROCESS_FAMILIES = define([], {
   },
   webConnectionsClosed: {
     name: 'xvs_exporter_web_connections_closed_total',
-    help: 'Connections closed because of a limit, by reason: max_connections (idle, of the client with the most), pipelining, slow_client.',
+    help: 'Connections closed because of a limit, by reason: max_connections (idle, of the client with the most), key_updates (of TLS, without requests), pipelining, slow_client.',
     labels: ['reason'],
   },
   webRequestsRejected: {

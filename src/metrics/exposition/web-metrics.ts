@@ -1,7 +1,7 @@
 import { CATALOGUE } from '../catalogue/catalogue.ts';
 import { MetricSet } from './metric-set.ts';
 
-const CONNECTION_CLOSE_REASONS = ['max_connections', 'pipelining', 'slow_client'] as const;
+const CONNECTION_CLOSE_REASONS = ['max_connections', 'key_updates', 'pipelining', 'slow_client'] as const;
 
 export type ConnectionCloseReason = (typeof CONNECTION_CLOSE_REASONS)[number];
 

@@ -9,6 +9,8 @@ import type { TlsServerOptions } from './tls-options.ts';
 import type { WebConfigurationSource } from './web-configuration.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** No scraper or browser changes keys, which takes time of the event loop and no byte of a request. */
+const MAX_KEY_UPDATES = 32;
 /** OpenSSL recognizes GET, HEAD, POST, PUT and CONNECT; others look like any broken handshake. */
 const PLAIN_HTTP_CODES: readonly unknown[] = ['ERR_SSL_HTTP_REQUEST', 'ERR_SSL_HTTPS_PROXY_REQUEST'];
 /** In the words of Go's servers. `healthcheck` recognises TLS by it. */
@@ -77,6 +79,10 @@ export function createTlsServer(
     const current = source.current.tls;
     // Without a connection the client has disconnected.
     if (connection === undefined || current === undefined) return void socket.destroy();
+    socket.on('keylog', () => {
+      connection.keyUpdates += 1;
+      if (connection.keyUpdates > MAX_KEY_UPDATES) connections.close(connection, 'key_updates');
+    });
     const reason = getRejectionReason(socket, current);
     if (reason === undefined) return;
     logger.debug({ reason }, 'Client certificate rejected');

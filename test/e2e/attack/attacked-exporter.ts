@@ -96,6 +96,13 @@ export class AttackedExporter implements AsyncDisposable {
     return this.#readMemoryMiB('VmHWM');
   }
 
+  /** CPU time of the program, in hundredths of a second. */
+  get cpuTicks(): number {
+    const [, fields = ''] = readFileSync(`/proc/${this.program.pid}/stat`, 'utf8').split(') ');
+    const [userTicks, systemTicks] = fields.split(' ').slice(11, 13).map(Number);
+    return (userTicks ?? 0) + (systemTicks ?? 0);
+  }
+
   get descriptorCount(): number {
     return readdirSync(`/proc/${this.program.pid}/fd`).length;
   }
