@@ -76,7 +76,7 @@ for (const format of FORMATS) {
     assert.equal(render([], format), format === 'text' ? '' : '# EOF\n');
   });
 
-  test(`a strict parser reads back hostile texts and any number in ${format}`, () => {
+  test(`a strict parser reads back hostile texts and any finite number in ${format}`, () => {
     fc.assert(
       fc.property(labelValue(), labelValue(), samples(), (help, serviceCode, rows) => {
         const spec: FamilySpec = {
@@ -108,6 +108,11 @@ for (const format of FORMATS) {
     );
   });
 }
+
+test('a family whose numbers are all absent is left out', () => {
+  const spec: FamilySpec = { name: 'absent', type: 'gauge', help: 'Absent.', labels: ['x'] };
+  assert.equal(render([{ spec, samples: columnByLabel([['a', Number.NaN]]) }], 'text'), '');
+});
 
 test('promtool accepts the catalogue', (t) => {
   assertPromtoolAccepts(t, render(oneSampleEach(), 'text'));
@@ -168,7 +173,8 @@ function labelValue(): fc.Arbitrary<string> {
 
 /** Samples of a gauge with two labels. */
 function samples() {
-  const one = fc.record({ labels: fc.tuple(labelValue(), labelValue()), value: fc.double() });
+  const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
+  const one = fc.record({ labels: fc.tuple(labelValue(), labelValue()), value: finite });
   const selector = ({ labels }: { readonly labels: readonly string[] }): string =>
     JSON.stringify(labels.map((label) => label.toWellFormed()));
   return fc.uniqueArray(one, { minLength: 1, maxLength: 4, selector });

@@ -45,6 +45,17 @@ test('a server that is literally __other__ is none', () => {
   assert.deepEqual(readValues(snapshot, 'oldestTaskFirstSeen'), {});
 });
 
+test('a task that returns begins a run anew, with its first listing and its input', () => {
+  const run = new TallyRun();
+  const listed = { tasks: [buildTaskRecord({ inputBytes: 5 })] };
+  run.commitListing(listed);
+  run.commitListing({});
+  const returned = { tasks: [buildTaskRecord({ inputBytes: 0 })] };
+  const firstSeen = START_MS / 1000 + 30;
+  assert.deepEqual(readValues(run.commitListing(returned), 'oldestTaskFirstSeen'), { 'server-1': firstSeen });
+  assert.deepEqual(readValues(run.commitListing(returned, 60_000), 'tasksWithoutInput'), { 'server-1': 1 });
+});
+
 test('a published snapshot does not change with later listings', () => {
   const run = new TallyRun({ perTask: true });
   const tasks = [buildTaskRecord({ inputBytes: 5, outputs: [buildOutputRecord({ httpOutputBytes: 7 })] })];
