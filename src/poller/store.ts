@@ -1,5 +1,6 @@
 import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import { CodeLabels } from '../metrics/exposition/code-labels.ts';
+import { countSeries } from '../metrics/exposition/exposition.ts';
 import {
   columnByLabel,
   columnOf,
@@ -61,6 +62,11 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
 export class Store {
   readonly #states = new Map<string, CodeState>();
   readonly #labels: CodeLabels;
+  /** Series of a state, with and without what is hidden when its listing is stale. */
+  readonly #seriesCounts = {
+    current: new WeakMap<CodeState, number>(),
+    stale: new WeakMap<CodeState, number>(),
+  };
 
   constructor(labels = new CodeLabels()) {
     this.#labels = labels;
@@ -80,6 +86,22 @@ export class Store {
 
   get states(): readonly CodeState[] {
     return [...this.#states.values()];
+  }
+
+  /** Counts the series of all states, each state once. */
+  countSeries(nowMs: number): number {
+    let sum = 0;
+    for (const state of this.#states.values()) {
+      const known = this.#seriesCounts[isStale(state, nowMs) ? 'stale' : 'current'];
+      let count = known.get(state);
+      if (count === undefined) {
+        count = 0;
+        for (const family of this.collectFamilies(nowMs, [state])) count += countSeries(family);
+        known.set(state, count);
+      }
+      sum += count;
+    }
+    return sum;
   }
 
   /**

@@ -2,7 +2,7 @@ import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
-import { countSeries } from '../metrics/exposition/exposition.ts';
+import { countSeries, type LastBody } from '../metrics/exposition/exposition.ts';
 import {
   columnOf,
   type Family,
@@ -81,6 +81,7 @@ export function createExporterFacade(parts: ExporterParts) {
   const { shard } = configuration;
   const startedMs = clock.monotonic();
   const startedWallMs = clock.now();
+  const lastBodies = { everything: { bytes: 0 }, exporter: { bytes: 0 }, serviceCode: { bytes: 0 } };
   return {
     telemetryPath: configuration.web.telemetryPath,
     async collect(
@@ -88,20 +89,21 @@ export function createExporterFacade(parts: ExporterParts) {
       newCounters: NewCounters = 'zero',
     ): Promise<Iterable<Family>> {
       const ownFamilies = await exporterMetrics.collect(selection);
-      const states =
-        typeof selection === 'object' ? [store.get(selection.serviceCode) ?? []].flat() : store.states;
       const nowMs = clock.monotonic();
-      const codeFamilies = store.collectFamilies(nowMs, states, newCounters);
-      if (selection === 'exporter') {
-        const families = [...ownFamilies];
-        for (const family of withSeries(codeFamilies, await exporterMetrics.collect()))
-          if (family.spec === CATALOGUE.series) families.push(family);
-        return families;
+      if (typeof selection === 'object') {
+        const states = [store.get(selection.serviceCode) ?? []].flat();
+        return [...store.collectFamilies(nowMs, states, newCounters), ...ownFamilies];
       }
-      return selection === 'everything'
-        ? withSeries(codeFamilies, ownFamilies)
-        : [...codeFamilies, ...ownFamilies];
+      // `series` is a series, too.
+      const ofCodes = selection === 'exporter' ? exporterMetrics.countCodeSeries() : 0;
+      const own = ownFamilies.reduce((sum, family) => sum + countSeries(family), 1);
+      const series = { spec: CATALOGUE.series, samples: columnOf(store.countSeries(nowMs) + ofCodes + own) };
+      const codeFamilies =
+        selection === 'exporter' ? [] : store.collectFamilies(nowMs, store.states, newCounters);
+      return concatenate(codeFamilies, ownFamilies, [series]);
     },
+    getLastBody: (selection: FamilySelection): LastBody =>
+      lastBodies[typeof selection === 'object' ? 'serviceCode' : selection],
     getServiceCodes: (): readonly { readonly serviceCode: string; readonly labels: StaticLabels }[] =>
       store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.get(serviceCode) })),
     /** Why this process does not poll a service code, without its name; `undefined` if it does. */
@@ -156,15 +158,8 @@ function findUnwritten(store: Store, lastWriteMs: number): number | undefined {
   return newestMs - lastWriteMs > MAX_UNWRITTEN_MS ? lastWriteMs : undefined;
 }
 
-/** The families, then the number of their series, which includes the series that carries it. */
-function* withSeries(...parts: readonly Iterable<Family>[]): Generator<Family, void> {
-  let series = 1;
-  for (const families of parts)
-    for (const family of families) {
-      series += countSeries(family);
-      yield family;
-    }
-  yield { spec: CATALOGUE.series, samples: columnOf(series) };
+function* concatenate(...parts: readonly Iterable<Family>[]): Generator<Family, void> {
+  for (const families of parts) yield* families;
 }
 
 function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {

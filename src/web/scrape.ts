@@ -44,7 +44,7 @@ export async function respondExposition(
   const families = await facade.collect(selection);
   signal?.throwIfAborted();
   const { format, contentType } = negotiateFormat(headers.accept);
-  const blocks = renderBlocks(families, format);
+  const blocks = renderBlocks(families, format, facade.getLastBody(selection));
   const vary = { Vary: 'Accept, Accept-Encoding' };
   return acceptsGzip(headers['accept-encoding'])
     ? respond(200, await gzipBlocks(blocks, signal), contentType, { ...vary, 'Content-Encoding': 'gzip' })

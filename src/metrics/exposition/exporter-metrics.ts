@@ -15,6 +15,7 @@ import {
   type FamilySpec,
 } from '../catalogue/family.ts';
 import { Histogram } from '../catalogue/histogram.ts';
+import { countSeries } from './exposition.ts';
 import { DefaultMetrics } from './prom-client-adapter.ts';
 import { createWebMetrics } from './web-metrics.ts';
 
@@ -151,6 +152,14 @@ export class ExporterMetrics implements Disposable {
       ...this.#collectVolatile(),
       ...(await this.#collectDefaults()),
     ];
+  }
+
+  /** Counts the series of all service codes, which a collection of the exporter's own lacks. */
+  countCodeSeries(): number {
+    let count = 0;
+    for (const { families } of this.#codeMetrics.values())
+      for (const family of families) count += countSeries(family);
+    return count;
   }
 
   [Symbol.dispose](): void {

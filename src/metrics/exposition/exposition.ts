@@ -13,18 +13,27 @@ const BLOCK_BYTES = 1024 * 1024;
 const TEXT_LENGTH = 16 * 1024;
 /** A plain function renders them: V8 compiles the loop of a generator too late for the first scrapes. */
 const ROWS_AT_A_TIME = 64;
+/** Room that a text may seem to need: three bytes for each UTF-16 unit, of which most take one. */
+const SPARE_BYTES = 4 * TEXT_LENGTH;
+
+/** The size of the last exposition, which the next one will have, too. */
+export interface LastBody {
+  bytes: number;
+}
 
 /**
  * Renders families in their order (text 0.0.4; OpenMetrics 1.0, "Text format"), without those that have no
- * samples, in blocks: the body of 2,000 service codes has 45 MB. A family may come in several consecutive
+ * samples, in blocks: the body of 2,000 service codes has 45 MB, most are far smaller than a block. A family may come in several consecutive
  * parts, each sample once. Lone surrogates become U+FFFD.
  */
 export function* renderBlocks(
   families: Iterable<Family>,
   format: ExpositionFormat,
+  last: LastBody = { bytes: BLOCK_BYTES },
 ): Generator<Buffer, void, undefined> {
-  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  let block = Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, last.bytes + SPARE_BYTES));
   let length = 0;
+  let bytes = 0;
   for (const text of renderTexts(families, format)) {
     // A UTF-16 unit takes three bytes at most.
     const maxBytes = 3 * text.length;
@@ -33,8 +42,11 @@ export function* renderBlocks(
       block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, maxBytes));
       length = 0;
     }
-    length += block.write(text, length);
+    const written = block.write(text, length);
+    length += written;
+    bytes += written;
   }
+  last.bytes = bytes;
   yield block.subarray(0, length);
 }
 

@@ -136,6 +136,18 @@ test('large bodies come in blocks, between lines, whatever length a line has', (
   assert.ok(blocks.length > 1 && blocks.every((block) => block.endsWith('\n')));
 });
 
+test('the first block is about as large as the last body', () => {
+  const spec: FamilySpec = { name: 'f', type: 'gauge', help: 'F.', labels: ['x'] };
+  const family = { spec, samples: columnByLabel([['x'.repeat(200_000), 1]]) };
+  const last = { bytes: 200_000 };
+  const measureFirst = (families: readonly Family[]) =>
+    [...renderBlocks(families, 'text', last)][0]?.buffer.byteLength ?? Number.NaN;
+  assert.ok(measureFirst([]) > 200_000);
+  assert.ok(measureFirst([]) < 100_000);
+  measureFirst([family]);
+  assert.ok(last.bytes > 200_000);
+});
+
 function oneSampleEach(): Family[] {
   return Object.values<FamilySpec>(CATALOGUE).map((spec) => {
     const labels = spec.labels.map((label) => `some ${label}`);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import type { Family } from '../../../src/metrics/catalogue/family.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
+import { countSeries } from '../../../src/metrics/exposition/exposition.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
 import { countersOf, familiesOf, LABEL_GROUP_NAMES, labelGroup } from '../../../src/listing/label-groups.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
@@ -141,6 +142,16 @@ test('the gauges of a stale listing disappear, of no other service code; counter
   const all = listExposedCodes(store, SNAPSHOT_MS + STALE_AFTER_MS + 1);
   for (const name of LISTING_NAMES) assert.deepEqual(all.get(name), ['B'], name);
   for (const name of NEVER_STALE_NAMES) assert.deepEqual(all.get(name), ['A', 'B'], name);
+});
+
+test('the series of all states are counted, with and without what a stale listing hides', () => {
+  const store = createStore(createPolledState('A'), createPolledState('B'), UNPOLLED);
+  const count = (nowMs: number) =>
+    [...store.collectFamilies(nowMs)].reduce((sum, family) => sum + countSeries(family), 0);
+  const staleMs = SNAPSHOT_MS + STALE_AFTER_MS + 1;
+  for (const nowMs of [SNAPSHOT_MS, staleMs, SNAPSHOT_MS])
+    assert.equal(store.countSeries(nowMs), count(nowMs));
+  assert.ok(store.countSeries(staleMs) < store.countSeries(SNAPSHOT_MS));
 });
 
 test('a failed poll is exposed immediately, together with the previous listing', () => {

@@ -10,6 +10,7 @@ export function createEmptyFacade(overrides: Partial<ExporterFacade> = {}): Expo
     telemetryPath: '/metrics',
     explainUnknown: () => 'No such service code is configured.',
     collect: () => collected([]),
+    getLastBody: () => ({ bytes: 0 }),
     getServiceCodes: () => [],
     isHealthy: () => true,
     isReady: () => true,
