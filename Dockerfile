@@ -39,11 +39,12 @@ RUN npm run build -- --sourceMap false \
 # which scanners read.
 FROM debian AS libraries
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
-RUN mkdir -p /files/var/lib/dpkg/status.d /files/tmp \
+RUN libraries=$(ldd /usr/local/bin/node /usr/bin/prlimit | grep -o '/[^ ]*' | grep -v ':$') \
+ && mkdir -p /files/var/lib/dpkg/status.d /files/tmp \
  && chmod 1777 /files/tmp \
  && cp -a /etc/nsswitch.conf /etc/debian_version /etc/os-release --parents /files \
  && cp -aL /usr/lib/os-release --parents /files \
- && for file in /usr/bin/prlimit $(ldd /usr/local/bin/node /usr/bin/prlimit | grep -o '/[^ ]*' | grep -v ':$'); do \
+ && for file in /usr/bin/prlimit $libraries; do \
       cp -L --parents "$file" /files \
    && package=$(dpkg-query --search "$(readlink -f "$file")" | cut -d: -f1) \
    && dpkg-query --status "$package" > "/files/var/lib/dpkg/status.d/$package" || exit 1; \
