@@ -1,9 +1,12 @@
 import { COMMANDS, EXAMPLES, EXIT_CODES, FLAG_SECTIONS, PRECEDENCE } from '../../src/commands/help.ts';
 
+/** The day of the last change that readers notice. */
+const DATE = '2026-11-27';
+
 /** Renders the manual page `man/xvs-exporter.1` with the man macros of roff (man(7)). */
 export function renderManPage(): string {
   return [
-    '.TH XVS\\-EXPORTER 1 "" xvs\\-exporter "User Commands"',
+    `.TH XVS\\-EXPORTER 1 "${DATE}" xvs\\-exporter "User Commands"`,
     // No hyphenation, so that names of variables can be copied.
     '.nh',
     '.ad l',
@@ -59,5 +62,6 @@ function escapeRoff(plain: string): string {
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
     .replaceAll('"', '\\(dq')
+    .replaceAll('×', '\\(mu')
     .replace(/^(?=[.'])/, '\\&');
 }
