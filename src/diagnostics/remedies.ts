@@ -1,7 +1,7 @@
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
 import { BROKEN_HTTP, NOT_HTTP } from '../upstream/error-classification.ts';
-import { POLL_ERROR_REMEDY } from '../upstream/errors.ts';
+import { POLL_ERRORS } from '../upstream/errors.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { Observation } from './observe-poll.ts';
 
@@ -31,7 +31,7 @@ const CLOCK_TOLERANCE_MS = 30_000;
 export function findRemedies(symptoms: Symptoms): readonly string[] {
   const remedies = [...diagnoseExchange(symptoms), ...diagnoseRejection(symptoms)];
   const { error } = symptoms.fetched;
-  return remedies.length > 0 || error === undefined ? remedies : [POLL_ERROR_REMEDY[error.reason]];
+  return remedies.length > 0 || error === undefined ? remedies : [POLL_ERRORS[error.reason].check];
 }
 
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
@@ -56,7 +56,7 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     yield `The certificate was not issued for ${host}. Use a host name of the certificate in upstream.base_url${rejectedCertificate === undefined ? '' : `: ${rejectedCertificate.names}`}.`;
-  if (reason === 'resources') yield POLL_ERROR_REMEDY.resources;
+  if (reason === 'resources') yield POLL_ERRORS.resources.check;
   if (reason === 'dns')
     yield `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`;
   if (addresses > 1)

@@ -183,8 +183,7 @@ export class ServiceCodePoller {
     };
     this.#publish({ isUp: false, ret, httpStatus: status, lastPollMs: wallMs, failure });
     const durationMs = monotonicMs - startedMs;
-    const errorCode =
-      error.reason === 'api_error' ? ret : error.reason === 'http_status' ? error.status : undefined;
+    const errorCode = error.reason === 'api_error' ? ret : status;
     this.#history.append({ atMs: monotonicMs, durationMs, error: error.reason, errorCode });
     metrics.recordFailure(error.reason, durationMs / 1000);
     pollLogger.logFailure(failed, durationMs);

@@ -1,11 +1,9 @@
 import { errors } from 'undici';
 import { getErrorCode, getErrorMessage, isResourceError } from '../runtime/errors.ts';
-import { POLL_ERROR_SUMMARY, UpstreamError } from './errors.ts';
+import { POLL_ERRORS, type PollErrorReason, UpstreamError } from './errors.ts';
 
-type FailureReason = 'timeout' | 'dns' | 'connect' | 'tls' | 'reset' | 'too_large' | 'not_json' | 'resources';
-
-const MESSAGES: Readonly<Record<FailureReason, string>> = {
-  ...POLL_ERROR_SUMMARY,
+/** Sentences for reasons that mean more when they come from elsewhere. */
+const MESSAGES: Readonly<Partial<Record<PollErrorReason, string>>> = {
   too_large: 'The response headers are too large',
   not_json: 'The response body could not be decoded',
 };
@@ -20,8 +18,12 @@ const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 /** A compressed body ends early. */
 const UNEXPECTED_END = 'Z_BUF_ERROR';
 
+/** Codes of the HTTP client, which only its authors know; the system's and those of TLS help to search. */
+const INTERNAL_CODE = /^(?:UND_ERR|HPE|ERR_ASSERTION|ERR_STREAM)/;
+
 /** Sentences for codes that say more than the reason. */
 const SENTENCES: Readonly<Record<string, string>> = {
+  UND_ERR_SOCKET: 'The service closed the connection before the end of the response',
   [NOT_HTTP]: 'The response is not HTTP',
   [BROKEN_HTTP]: 'The headers or chunks break HTTP',
   [LENGTH_MISMATCH]: 'The body is not as long as Content-Length says',
@@ -33,7 +35,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
  * HTTP parser errors are `not_json`: usually another program listens there; `reset` would blame the network.
  * undici 7 accepts statuses below 100 in its parser and fails an assertion after it.
  */
-const CODES_BY_REASON: readonly (readonly [reason: FailureReason, codes: RegExp])[] = [
+const CODES_BY_REASON: readonly (readonly [reason: PollErrorReason, codes: RegExp])[] = [
   ['timeout', /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/],
   ['dns', /^(?:EAI_.*|ENOTFOUND|ENODATA)$/],
   ['tls', /^(?:EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/],
@@ -57,8 +59,10 @@ export function toUpstreamError(error: unknown, hasHeaders = false): UpstreamErr
   const code = foundCode === LENGTH_MISMATCH && !hasHeaders ? BROKEN_HTTP : foundCode;
   const reason = isResourceError(cause) ? 'resources' : classifyCode(code);
   const addressCodes = error instanceof AggregateError ? error.errors.map(getCode) : [code];
-  const codes = [...new Set(addressCodes)].filter((found) => found !== undefined).join(', ');
-  const sentence = SENTENCES[code ?? ''] ?? MESSAGES[reason];
+  const codes = [...new Set(addressCodes)]
+    .filter((found) => found !== undefined && !INTERNAL_CODE.test(found))
+    .join(', ');
+  const sentence = SENTENCES[code ?? ''] ?? MESSAGES[reason] ?? POLL_ERRORS[reason].meaning;
   const detail = getParserWords(cause) ?? codes;
   const message = detail === '' ? sentence : `${sentence} (${detail})`;
   return new UpstreamError(reason, message, {
@@ -88,7 +92,7 @@ function getParserWords(error: unknown): string | undefined {
   return error instanceof errors.HTTPParserError ? /\((.*)\)/.exec(error.message)?.[1] : undefined;
 }
 
-function classifyCode(code = ''): FailureReason {
+function classifyCode(code = ''): PollErrorReason {
   return CODES_BY_REASON.find(([, codes]) => codes.test(code))?.[0] ?? 'connect';
 }
 

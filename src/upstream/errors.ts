@@ -1,45 +1,88 @@
-/** Why a poll failed: the values of the label `reason`, each with a sentence without a full stop. */
-export const POLL_ERROR_SUMMARY = {
-  timeout: 'The service did not respond in time',
-  dns: 'The name of the service could not be resolved',
-  connect: 'Could not connect to the service',
-  tls: 'Could not establish a trusted TLS connection to the service',
-  reset: 'The connection to the service was lost',
-  http_status: 'The service answered with an HTTP error',
-  too_large: 'The listing exceeds upstream.max_response_size',
-  not_json: 'The response is not JSON',
-  bad_shape: 'The response is JSON but not a listing',
-  api_error: 'The service rejected the request',
-  resources: 'The exporter got no file descriptor or no memory from this machine',
-  internal: 'The exporter could not read the response because of a defect',
-} as const;
+interface PollErrorKind {
+  /** A sentence without a full stop. */
+  readonly meaning: string;
+  /** What to check first if no symptom shows the cause. */
+  readonly check: string;
+  /** Whether the remedy is usually at the service or its network, and not at the exporter. */
+  readonly isAtService: boolean;
+}
 
-export type PollErrorReason = keyof typeof POLL_ERROR_SUMMARY;
+/** Why polls fail: the values of the label `reason`. */
+const KINDS = {
+  timeout: {
+    meaning: 'The service did not respond in time',
+    check:
+      'Check the load of the service and packet loss on the network. If listings are large, raise upstream.timeout.',
+    isAtService: true,
+  },
+  dns: {
+    meaning: 'The name of the service could not be resolved',
+    check: 'Check the host name in upstream.base_url and the DNS servers of this machine.',
+    isAtService: false,
+  },
+  connect: {
+    meaning: 'Could not connect to the service',
+    check:
+      'Check the host and port in upstream.base_url, that the service is running, firewalls and proxy settings.',
+    isAtService: false,
+  },
+  tls: {
+    meaning: 'Could not establish a trusted TLS connection to the service',
+    check:
+      'Check upstream.ca_file, the expiry date and host name of the certificate, and whether this port speaks HTTPS.',
+    isAtService: false,
+  },
+  reset: {
+    meaning: 'The connection to the service was lost',
+    check: 'If this repeats, check the service and the proxies and load balancers in front of it.',
+    isAtService: true,
+  },
+  http_status: {
+    meaning: 'The service answered with an HTTP error',
+    check:
+      'From status 500 on, check the service and its load balancer; below, set upstream.base_url to the address of the service, without the path /api/….',
+    isAtService: true,
+  },
+  too_large: {
+    meaning: 'The listing exceeds upstream.max_response_size',
+    check: 'If listings of this size are expected, raise upstream.max_response_size.',
+    isAtService: false,
+  },
+  not_json: {
+    meaning: 'The response is not JSON',
+    check: 'Check which server listens at upstream.base_url: it may be a proxy or a login page.',
+    isAtService: true,
+  },
+  bad_shape: {
+    meaning: 'The response is JSON but not a listing',
+    check: 'Check that upstream.base_url is the address of the service, and the interface version.',
+    isAtService: true,
+  },
+  api_error: {
+    meaning: 'The service rejected the request',
+    check: 'Check the secret, the service code and the clock of this machine.',
+    isAtService: false,
+  },
+  resources: {
+    meaning: 'The exporter got no file descriptor or no memory from this machine',
+    check:
+      'Raise the limit of open files (ulimit -n, LimitNOFILE) for EMFILE or ENFILE in the log, else the memory limit.',
+    isAtService: false,
+  },
+  internal: {
+    meaning: 'The exporter could not read the response because of a defect',
+    check: 'Report the log line with the version of the exporter. The next poll starts with a fresh reader.',
+    isAtService: false,
+  },
+} as const satisfies Record<string, PollErrorKind>;
 
-export const POLL_ERROR_REASONS: readonly PollErrorReason[] = Object.keys(POLL_ERROR_SUMMARY).filter(
-  (key): key is PollErrorReason => Object.hasOwn(POLL_ERROR_SUMMARY, key),
+export type PollErrorReason = keyof typeof KINDS;
+
+export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = KINDS;
+
+export const POLL_ERROR_REASONS: readonly PollErrorReason[] = Object.keys(KINDS).filter(
+  (key): key is PollErrorReason => Object.hasOwn(KINDS, key),
 );
-
-/** What to do about a failure whose cause no symptom shows. */
-export const POLL_ERROR_REMEDY: Readonly<Record<PollErrorReason, string>> = {
-  timeout:
-    'Check the load of the service and packet loss on the network. If listings are large, raise upstream.timeout.',
-  dns: 'Check the host name in upstream.base_url and the DNS servers of this machine.',
-  connect:
-    'Check the host and port in upstream.base_url, that the service is running, firewalls and proxy settings.',
-  tls: 'Check upstream.ca_file, the expiry date and host name of the certificate, and whether this port speaks HTTPS.',
-  reset: 'If this repeats, check the service and the proxies and load balancers in front of it.',
-  http_status:
-    'For a status of 500 or above, check the service and its load balancer. For others, set upstream.base_url to the address of the service, without the path /api/….',
-  too_large:
-    'If listings of this size are expected, raise upstream.max_response_size. If the error names all responses together, spread the service codes over shards.',
-  not_json: 'Check which server listens at upstream.base_url: it may be a proxy or a login page.',
-  bad_shape: 'Check that upstream.base_url is the address of the service, and the interface version.',
-  api_error: 'Check the secret, the service code and the clock of this machine.',
-  resources:
-    'Raise the limit of open files (ulimit -n, LimitNOFILE) or the memory limit of the exporter. The code in the log says which one: EMFILE and ENFILE are files.',
-  internal: 'Report the log line with the version of the exporter. The next poll starts with a fresh reader.',
-};
 
 export interface UpstreamErrorDetails {
   readonly status?: number | undefined;

@@ -2,7 +2,7 @@ import type { PollHistoryEntry } from '../../poller/poll-history.ts';
 import type { PollPlan } from '../../poller/service-code-poller.ts';
 import type { NotableTask } from '../../tally/notable-tasks.ts';
 import type { ExpectedTask } from '../../tally/expectations.ts';
-import { POLL_ERROR_SUMMARY } from '../../upstream/errors.ts';
+import { POLL_ERRORS } from '../../upstream/errors.ts';
 import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
 import {
   findProblems,
@@ -255,5 +255,5 @@ function renderOutcome({ error, errorCode }: PollHistoryEntry): Markup {
   if (error === undefined) return html`<span class="state up">ok</span>`;
   const name = error === 'api_error' ? 'ret' : 'HTTP';
   const code = errorCode === undefined ? '' : ` (${name} ${errorCode})`;
-  return html`<span class="state down">failed</span> ${POLL_ERROR_SUMMARY[error]}${code}.`;
+  return html`<span class="state down">failed</span> ${POLL_ERRORS[error].meaning}${code}.`;
 }
