@@ -3,7 +3,7 @@ import { internLabels, OTHER, type LabelSet } from '../listing/label-values.ts';
 import type { Instant } from './instant.ts';
 
 /** A label set that has been absent for longer gives its row to a new one. */
-export const ABSENCE_MS = 60 * 60 * 1000;
+const ABSENCE_MS = 60 * 60 * 1000;
 /** Every Prometheus that scrapes once a minute sees a label set within this time. */
 const NEW_MS = 90 * 1000;
 /** Searching so many label sets takes less time than building an index of them. */

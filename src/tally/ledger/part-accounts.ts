@@ -17,7 +17,7 @@ import {
  * readings: a fifth of the memory of objects.
  */
 
-export interface PartAccount extends Account {
+interface PartAccount extends Account {
   readonly identity: number;
   /** The connections of an output in the last listing. */
   connections: number;
@@ -87,7 +87,7 @@ export function openParts(readings: readonly PartReading[], findings: Findings):
 }
 
 /** The accounts as objects. What is in numbers was accepted when the task was last listed. */
-export function listParts(parts: PartAccounts, lastSeenMs: number): PartAccount[] {
+function listParts(parts: PartAccounts, lastSeenMs: number): PartAccount[] {
   if (!areNumbers(parts)) return parts;
   const list: PartAccount[] = [];
   for (let first = 0; first < parts.length; first += NUMBERS_PER_PART) {

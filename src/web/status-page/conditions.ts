@@ -3,7 +3,7 @@ import type { ExpectedTask } from '../../tally/expectations.ts';
 import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
 import { formatCount, formatMoment, formatQuantity, formatSince, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
-import type { Problem } from './problems.ts';
+import type { PageProblem } from './problems.ts';
 
 /** By severity. Symbols differ in shape, so that the colour is never the only difference. */
 const CONDITIONS: Readonly<Record<ServiceCodeCondition, readonly [symbol: string, text: string]>> = {
@@ -89,7 +89,7 @@ function countMissing(status: ServiceCodeStatus): number {
 /** How a stream that runs can fall short of what is expected of it. */
 interface Shortfall {
   readonly noun: string;
-  readonly alert: Problem['alert'];
+  readonly alert: PageProblem['alert'];
   readonly describe: (task: ExpectedTask, nowMs: number) => string | undefined;
 }
 
@@ -158,7 +158,7 @@ export function formatProblemCounts(rows: readonly ServiceCodeStatus[], nowMs: n
 }
 
 /** The most severe first. */
-export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generator<Problem, void> {
+export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generator<PageProblem, void> {
   const { condition, failure, expectedTaskCount } = status;
   const names = findMissing(status).map((task) => {
     const since = task.sinceMs === undefined ? 'since the start' : formatSince(task.sinceMs, nowMs);
@@ -190,7 +190,7 @@ export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generat
   yield* findShort(status, FEWER_OUTPUTS, nowMs);
 }
 
-function* findShort(status: ServiceCodeStatus, shortfall: Shortfall, nowMs: number): Generator<Problem> {
+function* findShort(status: ServiceCodeStatus, shortfall: Shortfall, nowMs: number): Generator<PageProblem> {
   const texts = listShort(status, shortfall, nowMs);
   if (texts.length > 0) yield { text: `Expected: ${texts.join(', ')}.`, alert: shortfall.alert };
 }
@@ -204,7 +204,7 @@ function countSilent(status: ServiceCodeStatus) {
 }
 
 /** Tasks that receive nothing, or seem to. */
-function* findSilent(status: ServiceCodeStatus): Generator<Problem> {
+function* findSilent(status: ServiceCodeStatus): Generator<PageProblem> {
   const { condition, totals } = status;
   if (!hasCurrentListing(status) || totals === undefined) return;
   const { byteCountsWaiting, stalledTasks, tasksWithoutInput } = totals;

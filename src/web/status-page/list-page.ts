@@ -20,7 +20,7 @@ import {
   isCritical,
   rankSeverity,
   renderProblem,
-  type Problem,
+  type PageProblem,
 } from './problems.ts';
 import { renderTable, type TableColumn } from './table.ts';
 
@@ -104,11 +104,11 @@ function renderFilterForm(filter: string): Markup {
 
 interface ListRow {
   readonly status: ServiceCodeStatus;
-  readonly worst: Problem | undefined;
+  readonly worst: PageProblem | undefined;
   readonly history: readonly PollHistoryEntry[];
 }
 
-function findWorst(status: ServiceCodeStatus, nowMs: number): Problem | undefined {
+function findWorst(status: ServiceCodeStatus, nowMs: number): PageProblem | undefined {
   const [worst] = findProblems(status, nowMs);
   return worst;
 }

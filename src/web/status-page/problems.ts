@@ -33,7 +33,7 @@ export const ALERTS = {
   ],
 } as const satisfies Readonly<Record<string, readonly [severity: 'critical' | 'warning', remedy: string]>>;
 
-export interface Problem {
+export interface PageProblem {
   readonly text: Content;
   readonly alert: keyof typeof ALERTS;
   /** Default: that of the alert. */
@@ -41,18 +41,18 @@ export interface Problem {
 }
 
 /** Whether the alert about the problem pages. */
-export function isCritical(problem: Problem | undefined): boolean {
+export function isCritical(problem: PageProblem | undefined): boolean {
   return problem !== undefined && ALERTS[problem.alert][0] === 'critical';
 }
 
 /** Sort key, the most severe lowest. */
-export function rankSeverity(problem: Problem | undefined): number {
+export function rankSeverity(problem: PageProblem | undefined): number {
   return problem === undefined ? Number.MAX_VALUE : Object.keys(ALERTS).indexOf(problem.alert);
 }
 
 /** A problem as a line of text, with links to the runbook and to the dashboard, by default of the exporter. */
 export function renderProblem(
-  { text, alert, remedies = [ALERTS[alert][1]] }: Problem,
+  { text, alert, remedies = [ALERTS[alert][1]] }: PageProblem,
   process: ProcessStatus,
   serviceCode?: string,
   note?: Content,
@@ -84,7 +84,7 @@ export function renderLinks(
   return html`<span class="links">${runbook} ${link}</span>`;
 }
 
-interface ProcessProblem extends Problem {
+interface ProcessProblem extends PageProblem {
   /** For the headline of the list. */
   readonly headline: string;
 }
