@@ -65,7 +65,7 @@ async function runCommand(
   });
 }
 
-/** Describes a lack of memory or file descriptors. Without one, Node.js also fails to find modules. */
+/** Describes a lack of memory or file descriptors. Without descriptors, Node.js does not find modules. */
 function describeLimitProblem(error: unknown): string | undefined {
   if (error instanceof RangeError)
     return isResourceError(error)

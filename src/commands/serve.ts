@@ -45,7 +45,7 @@ export const serve = withConfiguration(async ({ configuration, build, source, wa
   return 1;
 });
 
-/** Whether another start cannot help before an operator changes something. */
+/** Whether every restart fails until an operator changes something. */
 function isUnusableState(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === 'unusable';
 }

@@ -133,9 +133,10 @@ function* findBrokenRules({ get, origin, locate }: MergedSettings): Generator<Pr
     const expected = `at least poll.interval (${formatDuration(intervalMs)})`;
     yield createProblem(locate('poll.stale_after'), expected, formatDuration(staleAfterMs));
   }
-  const [only, both] = (['upstream.cert_file', 'upstream.key_file'] as const).filter((path) => get(path));
-  if (only !== undefined && both === undefined)
-    yield createProblem(locate(only), 'upstream.cert_file and upstream.key_file together', `only ${only}`);
+  const pair = (['upstream.cert_file', 'upstream.key_file'] as const).filter((path) => get(path));
+  if (pair.length === 1)
+    for (const path of pair)
+      yield createProblem(locate(path), 'upstream.cert_file and upstream.key_file together', `only ${path}`);
   const header = get('signing.timestamp_header');
   if (header.toLowerCase() === get('signing.signature_header').toLowerCase()) {
     const isDefault = origin('signing.timestamp_header') === undefined;

@@ -30,7 +30,7 @@ export interface Configuration extends Readonly<ReturnType<typeof readStaticSett
   readonly codesOnOtherShards: ReadonlySet<string>;
 }
 
-/** Shorter secrets are parts of service codes by chance. */
+/** A service code can contain a shorter secret by chance. */
 const MIN_REVEALED_LENGTH = 6;
 
 /** Besides those that static labels cannot have: job, instance, namespace and pod. */

@@ -24,7 +24,7 @@ export interface ConfigFileSystem {
   readonly readStamp: (path: string) => Promise<string>;
 }
 
-/** One call at a time: those that hang, as on a network mount, must leave the other threads to polls. */
+/** One call at a time: calls that hang, as on a network mount, must not take the threads that polls need. */
 const calls = new PQueue({ concurrency: 1 });
 
 /** The file system of this machine. A call that hangs delays all further ones, and nothing else. */
@@ -54,7 +54,7 @@ function createFileError(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code });
 }
 
-/** Not the number of the file, which some network mounts invent anew. */
+/** Without the number of the file, which changes on some network mounts. */
 async function readSizeAndTimes(path: string): Promise<string> {
   const { size, mtimeNs, ctimeNs } = await fs.stat(path, { bigint: true });
   return `${size} ${mtimeNs} ${ctimeNs}`;

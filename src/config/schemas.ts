@@ -35,8 +35,7 @@ function quantity(
   return z
     .string(form)
     .regex(pattern, form)
-    .refine((text) => parse(text) !== undefined, form)
-    .transform((text) => parse(text) ?? 0);
+    .transform((text, context) => parse(text) ?? reject(context, form.error({ input: text })));
 }
 
 /** Node's timers hold 31 bits of milliseconds (24.8 days) and fire immediately beyond. */
@@ -110,29 +109,28 @@ export const filePath = z
   .min(1, pathExpected)
   .register(schemaMeta, { typeName: 'path' });
 
-const MAX_SECRET_LENGTH = 4096;
+const SECRET_FORM = 'a secret of at most 4096 characters on one line of UTF-8, without blanks around it';
+const SECRET_MISTAKES = [
+  [/^[^]{4097}/, 'a longer one', 'check that this is the secret'],
+  [
+    /^\$\{[A-Za-z_]\w*\}$/,
+    'a reference to a variable',
+    'variables are not expanded: use XVS_SECRET or secret_file',
+  ],
+  [/^\uFEFF/, 'one that starts with a byte order mark', 'save the file as UTF-8 without BOM'],
+  [/[\uFFFD\0]/, 'one that is not UTF-8', 'save the file as UTF-8'],
+  [
+    /[\r\n]/,
+    'one with a line feed',
+    'keep one line with the secret alone, which may end with a line feed in a file',
+  ],
+  [/^\s|\s$/, 'one with blanks around it', 'remove them'],
+] as const;
 
 /** Describes what is wrong with a secret without showing it: the service would only see a wrong signature. */
 export function describeSecretMistake(secret: string): string | undefined {
-  const describe = (found: string, remedy: string): string =>
-    expectedFound('a secret on one line of UTF-8, without blanks around it', found, remedy);
-  if (secret.length > MAX_SECRET_LENGTH) {
-    const expectation = `a secret of at most ${MAX_SECRET_LENGTH} characters`;
-    return expectedFound(expectation, 'a longer one', 'check that this is the secret');
-  }
-  if (/^\$\{[A-Za-z_]\w*\}$/.test(secret)) {
-    const remedy = 'variables are not expanded: use XVS_SECRET or secret_file';
-    return expectedFound('the secret itself', 'a reference to a variable', remedy);
-  }
-  if (secret.startsWith('\uFEFF'))
-    return describe('one that starts with a byte order mark', 'save the file as UTF-8 without BOM');
-  if (/[\uFFFD\0]/.test(secret)) return describe('one that is not UTF-8', 'save the file as UTF-8');
-  if (/[\r\n]/.test(secret)) {
-    const remedy =
-      'keep one line with the secret alone; one line feed at the end of a secret file is ignored';
-    return describe('one with a line feed', remedy);
-  }
-  return secret === secret.trim() ? undefined : describe('one with blanks around it', 'remove them');
+  const mistake = SECRET_MISTAKES.find(([pattern]) => pattern.test(secret));
+  return mistake && expectedFound(SECRET_FORM, mistake[1], mistake[2]);
 }
 
 const secretExpected = expected('a secret (a string; quote one that looks like a number)', {

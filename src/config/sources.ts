@@ -99,7 +99,7 @@ function parseSettings(text: string, file: string): Sources {
 function suggestKey(steps: readonly string[]): string | undefined {
   const path = steps.join('.');
   const key = steps.at(-1) ?? '';
-  // Only the configuration file's own path is no key.
+  // The path of the configuration file is the only setting that is no key.
   if (steps.length > 1 && isSettingPath(path))
     return `set ${toEnvironmentName(path)} or ${toFlagName(path)} instead`;
   const homes = FILE_KEYS.filter((known) => `.${known}`.endsWith(`.${key}`)).map((known) => {
@@ -107,16 +107,13 @@ function suggestKey(steps: readonly string[]): string | undefined {
     return dot < 0 ? 'at the top level' : `in the mapping ${known.slice(0, dot)}`;
   });
   if (homes.length > 0) return `write ${key.split('.').at(-1)} ${homes.join(' or ')}; check the indentation`;
-  const spelledAlike = FILE_KEYS.find((known) => withoutSeparators(known) === withoutSeparators(path));
+  const toLetters = (text: string): string => text.replaceAll(/[._-]/g, '');
+  const spelledAlike = FILE_KEYS.find((known) => toLetters(known) === toLetters(path));
   if (spelledAlike !== undefined) return `did you mean ${spelledAlike}?`;
   const prefix = path.slice(0, path.length - key.length);
   const siblings = FILE_KEYS.filter((known) => known.startsWith(prefix));
   const names = siblings.map((known) => known.slice(prefix.length).split('.')[0] ?? '');
   return formatSuggestion(key, [...new Set(names)]);
-}
-
-function withoutSeparators(path: string): string {
-  return path.replaceAll(/[._-]/g, '');
 }
 
 /** Variables of Kubernetes for a Service: `XVS_EXPORTER_SERVICE_HOST`, `XVS_EXPORTER_PORT_20928_TCP`. */
@@ -164,7 +161,6 @@ export function mergeEntries(
   for (const { path, raw, locate } of entries) {
     const parsed = SETTINGS[path].schema.safeParse(raw);
     if (parsed.success) config.set(toConvictKey(path), parsed.data);
-    // Not `push(…)` of all: there may be more than a call can have arguments.
     else for (const problem of toProblems(parsed.error, locate)) problems.push(problem);
   }
   throwIfAny(problems);

@@ -4,7 +4,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { isMissing, readErrorCode, type ConfigFileSystem } from './file-system.ts';
 
 const CHECK_INTERVAL_MS = 5000;
-/** A changed file must stay the same for this time: half a secret would also be accepted as a secret. */
+/** A changed file is read after this time without another change: half of a secret is a valid secret, too. */
 const SETTLE_TIME_MS = 1000;
 
 /** Reads files, and remembers size and times of each to detect changes. */

@@ -12,12 +12,12 @@ export interface YamlSource {
 
 /** Parsing takes about a second for each MiB, in one turn of the event loop, and 200 times the memory. */
 const MAX_YAML_CHARACTERS = 1024 * 1024;
+const JSON_REMEDY = 'list service codes in JSON files, which can have 4 MiB';
 /** The memory of the parser grows with the tokens, the depth of its calls with the levels. */
 const MAX_TOKENS = 250_000;
+const TOO_MANY_TOKENS = `more than ${MAX_TOKENS} tokens; ${JSON_REMEDY}`;
 const MAX_LEVELS = 64;
-const JSON_REMEDY = 'list service codes in JSON files, which can have 4 MiB';
-const TOKEN_LIMIT = { expected: `at most ${MAX_TOKENS} YAML tokens`, remedy: JSON_REMEDY };
-const LEVEL_LIMIT = { expected: `at most ${MAX_LEVELS} levels`, remedy: 'check brackets and indentation' };
+const TOO_MANY_LEVELS = `more than ${MAX_LEVELS} levels; check brackets and indentation`;
 
 /** Texts of parser errors. The parser's own messages quote the source, which may contain a secret. */
 const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
@@ -36,6 +36,12 @@ const TOO_MANY_ALIASES = 'more than 100 aliases of one anchor, where aliases of 
 const OTHER_ERROR =
   'unexpected content; put strings with special characters in quotes, and check the indentation';
 
+/** What is wrong with the text, and where. */
+interface Fault {
+  readonly offset: number;
+  readonly found: string;
+}
+
 /** Searching pairs one by one for each of thousands of mistakes would take minutes. */
 type PairsByKey = ReadonlyMap<unknown, ReadonlyMap<string, Pair>>;
 
@@ -47,7 +53,7 @@ export function parseYaml(
 ): YamlSource | Problem {
   if (text.length > MAX_YAML_CHARACTERS)
     return createProblem(file, 'at most 1 MiB of YAML', 'more', JSON_REMEDY);
-  // The bytes of its byte order mark and every second byte of its ASCII characters are not UTF-8.
+  // Decoded as UTF-8, it begins with two replacement characters, or every second character is NUL.
   if (/^\uFFFD\uFFFD|\0/.test(text)) return createProblem(file, 'UTF-8', 'UTF-16', 'save the file as UTF-8');
   const lineCounter = new LineCounter();
   const locateOffset = (offset: number): string => {
@@ -57,10 +63,9 @@ export function parseYaml(
   const reject = (offset: number, found: string): Problem =>
     createProblem(locateOffset(offset), 'valid YAML', found);
   const composed = withoutStackTraces(() => composeDocuments(text, schema, lineCounter));
-  if ('expected' in composed)
-    return createProblem(locateOffset(composed.offset), composed.expected, 'more', composed.remedy);
+  if ('found' in composed) return reject(composed.offset, composed.found);
   const [document = new Document(undefined), second] = composed;
-  const faults = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }) => ({
+  const faults = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }): Fault => ({
     offset,
     found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,
   }));
@@ -108,7 +113,7 @@ function composeDocuments(
   text: string,
   schema: 'core' | 'failsafe',
   lineCounter: LineCounter,
-): readonly Document.Parsed[] | (typeof TOKEN_LIMIT & { readonly offset: number }) {
+): readonly Document.Parsed[] | Fault {
   const parser = new Parser(lineCounter.addNewLine);
   // With `uniqueKeys`, the composer compares each key with each other one.
   const composer = new Composer({ logLevel: 'error', schema, uniqueKeys: false });
@@ -121,9 +126,9 @@ function composeDocuments(
   for (const token of new Lexer().lex(text)) {
     tokenCount += 1;
     const { offset } = parser;
-    if (tokenCount > MAX_TOKENS) return { ...TOKEN_LIMIT, offset };
+    if (tokenCount > MAX_TOKENS) return { offset, found: TOO_MANY_TOKENS };
     compose(parser.next(token));
-    if (parser.stack.length > MAX_LEVELS) return { ...LEVEL_LIMIT, offset };
+    if (parser.stack.length > MAX_LEVELS) return { offset, found: TOO_MANY_LEVELS };
     if (documents.length > 1) return documents;
   }
   compose(parser.end());

@@ -5,12 +5,12 @@ import { getErrorCode } from './errors.ts';
 /** `process.stdout` or `process.stderr`. */
 type StandardStream = Pick<Writable, 'write' | 'writableLength' | 'on'> & { readonly fd?: number };
 
-/** The descriptor of a stream to a file, of which Node.js hides that a disk took only a part. */
+/** The descriptor of a stream to a file. Node.js does not report that a full disk took only a part. */
 function findFile({ fd }: StandardStream): number | undefined {
   return fd !== undefined && fstatSync(fd).isFile() ? fd : undefined;
 }
 
-/** It writes all, or keeps the first error; a reader that has closed the pipe has read enough. */
+/** Writes everything, or keeps the first error. A pipe that its reader has closed is no error. */
 export class StandardOutput {
   readonly #stream: StandardStream;
   readonly #file: number | undefined;

@@ -59,10 +59,10 @@ export async function readServiceCodes(
   };
 }
 
-/** Stands for the path of a list that is in no file. */
+/** The path of the list that is in the setting. */
 const SETTING = '';
 
-/** Reports what every code needs and none has. An empty configuration gets all errors together. */
+/** Reports required settings that are missing. An empty configuration gets all errors together. */
 function* findMissingSettings(
   { get, origin, locate }: MergedSettings,
   codes: readonly ListedCode[],
@@ -85,7 +85,7 @@ function* findMissingSettings(
   else yield createProblem(locate('service_codes'), expected, describeKind([]));
 }
 
-/** The mistakes of codes that are listed twice: each stays with the setting, its file, or the first. */
+/** Reports codes that are listed twice, but not the place that keeps one: the setting, its file, the first. */
 function findDuplicates(lists: readonly CodeFile[], { applied }: ListContext) {
   const pathInEffect = new Map<string, string>();
   for (const [path, codes] of applied)
@@ -204,7 +204,7 @@ function keepCodes(
   return { path, name, codes: context.applied.get(path) ?? [], problems };
 }
 
-/** In shorter lists, the YAML parser finds lines and duplicate keys; longer ones take it seconds. */
+/** The YAML parser tells lines and duplicate keys, but takes seconds for longer lists. */
 const MIN_JSON_CHARACTERS = 64 * 1024;
 
 /** Parses a long JSON list 30 times faster than the YAML parser, which reports its syntax errors. */

@@ -89,17 +89,17 @@ const CODES = createNames(2500).map(
 
 // Without limits, each takes a heap of 256 MiB, the end of the stack or more than 20 s of CPU time.
 for (const [name, text, found] of [
-  ['levels', '['.repeat(500_000), 'expected at most 64 levels, found more'],
-  ['pairs in pairs', `[${": 'a**- ".repeat(2000)}`, 'expected at most 64 levels, found more'],
+  ['levels', '['.repeat(500_000), 'expected valid YAML, found more than 64 levels'],
+  ['pairs in pairs', `[${": 'a**- ".repeat(2000)}`, 'expected valid YAML, found more than 64 levels'],
   [
     'tags',
     `[${'!a b,'.repeat(200_000)}`,
-    'expected at most 250000 YAML tokens, found more; list service codes in JSON',
+    'expected valid YAML, found more than 250000 tokens; list service codes in JSON',
   ],
   [
     'tabs',
     'a:\n\t'.repeat(250_000),
-    'expected at most 250000 YAML tokens, found more; list service codes in JSON',
+    'expected valid YAML, found more than 250000 tokens; list service codes in JSON',
   ],
   ['escapes', `a: "${'\\q'.repeat(349_000)}"`, 'expected valid YAML, found unexpected content'],
   [
@@ -116,7 +116,7 @@ for (const [name, text, found] of [
     const env = { ...BASE, XVS_SERVICE_CODE_FILES: folder.at('codes.yml') };
     await using program = new Program('/bin/sh', ['-c', command], env);
     assert.equal(await program.exitCode, 2, program.stderr.slice(0, 1000));
-    assert.ok(program.stderr.includes(`: ${found}`), program.stderr.slice(0, 1000));
+    assert.ok(program.stderr.includes(found), program.stderr.slice(0, 1000));
   });
 }
 
