@@ -55,17 +55,19 @@ interface ListingTime {
 }
 
 /**
- * What the counters of one service code must say: the bytes that its listings have shown. What docs/counters.md says
- * cannot be known is the only excuse. Until the next settlement,
+ * What the counters of one service code must say: the bytes that its listings have shown. What docs/counters.md
+ * says cannot be known is the only excuse. Until the next settlement,
  *
- * - bytes can be lost of an account that began again, returned to its former count, leapt, or had a new beginning in a time that the wall clock does not tell;
- *   that a listing showed at its last value once more, since what follows then comes too fast;
- * - bytes can be invented only by a task or an account that is new to the exporter and is not new, or that counts on from where
- *   it was when the exporter does not know that: if a stream can have carried them since the listing before.
+ * - bytes can be lost of an account that began again, returned to its former count, leapt, or had a new
+ *   beginning in a time that the wall clock does not tell; that a listing showed at its last value once more,
+ *   since what follows then comes too fast;
+ * - bytes can be invented only by a task or an account that is new to the exporter and is not new, or that
+ *   counts on from where it was when the exporter does not know that: if a stream can have carried them since
+ *   the listing before.
  *
- * All else must match to the byte: dips, absurd values, older answers, duplicates, other servers, participants that leave,
- * changed sources, equal identities, absence, failed polls, suspensions, kills, lost writes. Starts, ends and lifetimes
- * are always exact. Times are those of the exporter's clocks.
+ * All else must match to the byte: dips, absurd values, older answers, duplicates, other servers, participants
+ * that leave, changed sources, equal identities, absence, failed polls, suspensions, kills, lost writes. Starts,
+ * ends and lifetimes are always exact. Times are those of the exporter's clocks.
  */
 export class Audit {
   /** The last good listing; `undefined` before the first. */
@@ -261,6 +263,7 @@ export class Audit {
     known.wrongListings = isTrue ? 0 : known.wrongListings + 1;
     const isSourceSeen = hasInputValue(entry);
     const isChanged = isSourceSeen && known.source !== undefined && known.source !== source;
+    doubtSum(known, entry);
     for (const [index, account] of known.accounts.entries()) {
       const value = values[index];
       const thing = task.metered[index];
@@ -301,7 +304,7 @@ function hasInputValue({ task: { metered }, values }: Entry): boolean {
   return metered.some(({ direction }, index) => direction === 'input' && values[index] !== undefined);
 }
 
-/** The accounts of the source that a task leaves end; those of the new one open at their values, which do not count. */
+/** The accounts of the source that a task leaves end; those of the new one open at values that do not count. */
 function changeSource(
   account: AuditedAccount,
   thing: Metered,
@@ -323,8 +326,8 @@ export function mayBeForgotten({ accounts }: Pick<AuditedTask, 'accounts'>, nowM
 }
 
 /**
- * Whether a value may be taken for a return to a former count: from half of it on. The exporter's is smaller where the last
- * values before the new beginning waited, or where outputs of one identity took turns.
+ * Whether a value may be taken for a return to a former count: from half of it on. The exporter's is smaller
+ * where the last values before the new beginning waited, or where outputs of one identity took turns.
  */
 function mayReturn({ formers }: AuditedTask, last: number, value: number): boolean {
   return formers.some(({ least, most }) => last < 0.55 * most && value >= 0.3 * least);
@@ -367,7 +370,26 @@ function doubtChange(
   } else if (mayReturn(known, seen - forgotten, value) || thing.carried - seen > streamBytes) doubt(account);
 }
 
-/** What a first value adds if a stream, and another one that came and went, can have carried it since the listing before. */
+/** Inputs that a task tells as one count begin again, and return, as one. */
+function doubtSum(known: AuditedTask, { task: { metered }, source, values, isTrue }: Entry): void {
+  const inputs = known.accounts.filter(({ direction }) => direction === 'input');
+  if (source !== 'task' || known.source !== source || inputs.length < 2) return;
+  const most = sumOf(inputs.map(({ seen, forgotten }) => seen - forgotten));
+  const value = sumOf(inputs.map((_, index) => values[index] ?? 0));
+  if (isTrue && inputs.some(({ forgotten }, index) => metered[index]?.forgotten !== forgotten)) {
+    const doubted = inputs.map(({ seen, doubtedFrom = seen, forgotten }) =>
+      Math.max(0, doubtedFrom - forgotten),
+    );
+    known.formers = [...known.formers, { least: sumOf(doubted), most }];
+  } else if (mayReturn(known, most, value)) {
+    inputs.forEach(doubt);
+    if (!isTrue) known.formers = [...known.formers, { least: value, most: value }];
+  }
+}
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+
+/** What a first value adds if two streams can have carried it since the listing before. */
 function measureNew({ streamRate }: AuditedAccount, bytes: number, { sinceMs }: ListingTime): number {
   return bytes <= (2 * streamRate * sinceMs) / 1000 ? bytes : 0;
 }
