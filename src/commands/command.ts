@@ -47,8 +47,8 @@ export interface CommandConfiguration {
 }
 
 /**
- * Handles `--help` and the like; exits with 2 on a `ConfigError` or without a build of the database, with 1
- * without the reader's module.
+ * Handles `--help` and the like; exits with 2 on a `ConfigError`, without the reader's module, and without a
+ * build of the database.
  */
 export function withConfiguration(
   run: (configured: CommandConfiguration, io: CommandIo) => Promise<number>,
@@ -73,20 +73,20 @@ export function withConfiguration(
       if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
       io.signal.throwIfAborted();
       const warnings = [...unknownVariables, ...findWarnings(configuration)];
+      loadReaderModule();
       if (others.has('config.check')) {
         if (configuration.state !== undefined) await importLevelDb();
         for (const warning of warnings) stderr.write(`${warning}\n`);
         return print(formatConfigurationSummary(loaded));
       }
-      loadReaderModule();
       return await run({ configuration, source, build, warnings, flags: others }, io);
     } catch (error) {
       if (io.signal.aborted && error === io.signal.reason) return 0;
-      const isModuleMissing = error instanceof ReaderModuleError;
-      if (!(isModuleMissing || error instanceof ConfigError || error instanceof DatabaseError)) throw error;
+      const isUnsupported = error instanceof DatabaseError || error instanceof ReaderModuleError;
+      if (!isUnsupported && !(error instanceof ConfigError)) throw error;
       // A misspelt variable is often the cause.
       for (const line of [...unknownVariables, error.message]) stderr.write(`${line}\n`);
-      return isModuleMissing ? 1 : 2;
+      return 2;
     }
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { endianness } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { createReaderLimits } from '../listing/reader-limits.ts';
 import { type ReaderKeys, ReaderPool } from '../listing/reader.ts';
@@ -8,7 +9,7 @@ import { getErrorMessage } from '../runtime/errors.ts';
 /** Where `npm run build` puts the module. */
 const MODULE_URL = new URL('../json-columns/reader.wasm', import.meta.url);
 
-/** The reader's module is missing or corrupt. The message names the file and the remedy. */
+/** The reader's module cannot run, or is missing or corrupt. The message says why. */
 export class ReaderModuleError extends Error {
   override readonly name = 'ReaderModuleError';
 }
@@ -16,7 +17,12 @@ export class ReaderModuleError extends Error {
 const compiled = new Map<string, WebAssembly.Module>();
 
 /** Compiles a module of the reader, once per process; throws a ReaderModuleError. */
-export function loadReaderModule(url = MODULE_URL): WebAssembly.Module {
+export function loadReaderModule(url = MODULE_URL, byteOrder = endianness()): WebAssembly.Module {
+  // The memory of a module is little-endian, the arrays through which it is read are as the processor.
+  if (byteOrder === 'BE')
+    throw new ReaderModuleError(
+      `reader module: expected a little-endian processor, found ${process.arch}; run it on another one`,
+    );
   try {
     const module = compiled.get(url.href) ?? new WebAssembly.Module(readFileSync(url));
     compiled.set(url.href, module);

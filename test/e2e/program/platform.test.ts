@@ -4,10 +4,10 @@ import { SETTINGS, startProgram } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Makes `classic-level` look for its build for this architecture; it has none. */
-const OTHER_PLATFORM = { ...SETTINGS, npm_config_arch: 's390x' };
+const OTHER_PLATFORM = { ...SETTINGS, npm_config_arch: 'riscv64' };
 
 const NO_BUILD =
-  /^state\.path: expected a platform that classic-level has a build for, found none \(No native build was found for platform=\w+ arch=s390x [^\n)]*\); unset it$/;
+  /^state\.path: expected a platform that classic-level has a build for, found none \(No native build was found for platform=\w+ arch=riscv64 [^\n)]*\); unset it$/;
 
 test('without state.path, the exporter runs on a platform that its database has no build for', async () => {
   await using check = startProgram(['--config.check'], OTHER_PLATFORM);

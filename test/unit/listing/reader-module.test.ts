@@ -31,6 +31,13 @@ test('a missing or corrupt module is one clear error', () => {
   }
 });
 
+test('a processor with another byte order, on which all numbers would be wrong, is an error', () => {
+  assert.throws(
+    () => loadReaderModule(undefined, 'BE'),
+    /^ReaderModuleError: reader module: expected a little-endian/,
+  );
+});
+
 test('listings that are read at the same time do not mix', () => {
   const pool = createReaderPool();
   const readers = [0, 1].map(() => new ListingReader({ serviceCode: POLLED_CODE }, pool));
