@@ -73,7 +73,7 @@ test(
           4 * MINUTE_MS,
         ),
       ]);
-      assert.equal(notice?.receiver, 'critical');
+      assert.equal(notice?.receiver, 'xvs-critical');
       assert.match(
         notice.annotations['description'] ?? '',
         /^main of TESTING receives 1\.\d+Mbit\/s, less than 3Mbit\/s, since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/,
