@@ -8,11 +8,15 @@ const alertSchema = z.object({
   labels: z.record(z.string(), z.string()),
   annotations: z.record(z.string(), z.string()),
 });
-const messageSchema = z.object({ receiver: z.string(), alerts: z.array(alertSchema) });
+const messageSchema = z.object({ receiver: z.string(), groupKey: z.string(), alerts: z.array(alertSchema) });
 
 /** One alert in a message. */
 export interface AlertNotification extends z.infer<typeof alertSchema> {
   readonly receiver: string;
+  /** Names the group that notified together. */
+  readonly groupKey: string;
+  /** When it arrived, on the monotonic clock. */
+  readonly receivedMs: number;
 }
 
 /** A receiver of Alertmanager webhooks that records all notifications. */
@@ -23,8 +27,9 @@ export class WebhookReceiver implements AsyncDisposable {
   private constructor() {
     this.#server = createServer((request, response) => {
       void text(request).then((body) => {
-        const { receiver, alerts } = messageSchema.parse(JSON.parse(body));
-        this.notifications.push(...alerts.map((alert) => ({ receiver, ...alert })));
+        const { receiver, groupKey, alerts } = messageSchema.parse(JSON.parse(body));
+        const receivedMs = performance.now();
+        this.notifications.push(...alerts.map((alert) => ({ receiver, groupKey, receivedMs, ...alert })));
         response.end();
       });
     });
