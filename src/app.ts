@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
@@ -9,7 +10,7 @@ import { CodeLabels } from './metrics/exposition/code-labels.ts';
 import { ExporterMetrics } from './metrics/exposition/exporter-metrics.ts';
 import type { PolledCode } from './poller/polled-code.ts';
 import { createTally, Poller } from './poller/poller.ts';
-import { openReaderPool } from './poller/reader-module.ts';
+import { openReaderPool, READER_KEY_BYTES } from './poller/reader-module.ts';
 import { Store } from './poller/store.ts';
 import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
 import type { Clock } from './runtime/clock.ts';
@@ -92,7 +93,7 @@ export function createExporter(
     tallySettings: { ...metrics, ...ledger, accountBudget },
     persistence: stateStore,
     client,
-    readers: openReaderPool(metrics.maxLabelSets),
+    readers: openReaderPool(metrics.maxLabelSets, randomBytes(READER_KEY_BYTES)),
     store,
     exporterMetrics,
     clock,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createExporter, type BuildInfo } from '../app.ts';
 import { ConfigError, createProblem, formatValue, throwIfAny } from '../config/config-error.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -7,7 +8,7 @@ import { isRejected } from '../diagnostics/remedies.ts';
 import { formatReport } from '../diagnostics/report.ts';
 import { renderBlocks } from '../metrics/exposition/exposition.ts';
 import { createTally } from '../poller/poller.ts';
-import { openReaderPool } from '../poller/reader-module.ts';
+import { openReaderPool, READER_KEY_BYTES } from '../poller/reader-module.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { formatShard } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
@@ -88,7 +89,7 @@ export async function explainPolls(
     userAgent: `xvs-exporter/${build.version}`,
     clock,
   });
-  const readers = openReaderPool(metrics.maxLabelSets);
+  const readers = openReaderPool(metrics.maxLabelSets, randomBytes(READER_KEY_BYTES));
   let failedCount = 0;
   for (const [index, target] of serviceCodes.entries()) {
     const poll = (scheme = signing) =>

@@ -86,7 +86,7 @@ export async function observePoll(
     attempts,
     connection,
     rejectedCertificate: isUntrusted
-      ? await fetchServerCertificate(target.baseUrl, target.timeoutMs, signal)
+      ? await fetchServerCertificate(target.baseUrl, target.timeoutMs, clock, signal)
       : undefined,
     hasCaFile: client.hasCaFile,
     compressedBytes,

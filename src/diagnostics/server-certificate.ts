@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { X509Certificate } from 'node:crypto';
+import { linkAbort } from '../runtime/abort.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /** A server writes what it likes into its certificate. */
 const MAX_CHARACTERS = 200;
@@ -20,6 +22,7 @@ export interface ServerCertificate {
 export async function fetchServerCertificate(
   baseUrl: string,
   timeoutMs: number,
+  clock: Pick<Clock, 'sleep'>,
   signal: AbortSignal,
 ): Promise<ServerCertificate | undefined> {
   const { hostname, port } = new URL(baseUrl);
@@ -30,7 +33,11 @@ export async function fetchServerCertificate(
     ...(isIP(host) === 0 && { servername: host }),
     rejectUnauthorized: false,
   });
-  const deadline = setTimeout(() => socket.destroy(new Error('The handshake timed out')), timeoutMs);
+  using abort = linkAbort(signal);
+  clock.sleep(timeoutMs, abort.signal).then(
+    () => socket.destroy(new Error('The handshake timed out')),
+    () => undefined,
+  );
   try {
     await once(socket, 'secureConnect', { signal });
     const certificate = socket.getPeerX509Certificate();
@@ -39,7 +46,6 @@ export async function fetchServerCertificate(
     signal.throwIfAborted();
     return undefined;
   } finally {
-    clearTimeout(deadline);
     socket.on('error', () => undefined).destroy();
   }
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -35,14 +34,14 @@ export function loadReaderModule(url = MODULE_URL, byteOrder = endianness()): We
   }
 }
 
-export function openReaderPool(maxLabelSets: number): ReaderPool {
-  return new ReaderPool(loadReaderModule(), createReaderLimits(maxLabelSets), createReaderKeys());
-}
+/** Random bytes for the keys of a pool. */
+export const READER_KEY_BYTES = 28;
 
-function createReaderKeys(): ReaderKeys {
-  const random = randomBytes(28);
-  return {
+/** Needs {@link READER_KEY_BYTES} random bytes. */
+export function openReaderPool(maxLabelSets: number, random: Buffer): ReaderPool {
+  const keys: ReaderKeys = {
     engine: [random.readBigUInt64LE(0), random.readBigUInt64LE(8)],
     rows: [random.readInt32LE(16), random.readInt32LE(20), random.readInt32LE(24)],
   };
+  return new ReaderPool(loadReaderModule(), createReaderLimits(maxLabelSets), keys);
 }

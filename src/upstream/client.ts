@@ -97,35 +97,33 @@ export class UpstreamClient implements AsyncDisposable {
     const { maxResponseBytes } = this.#options;
     using abort = linkAbort(signal);
     const { timeoutMs } = target;
-    const fail = (error: UpstreamError): void => abort.abort(error);
     const timeout = `The poll exceeded its timeout of ${timeoutMs / 1000}s`;
-    const deadline = setTimeout(() => fail(new UpstreamError('timeout', timeout)), timeoutMs);
-    try {
-      const received = await this.#send(target, abort.signal, observer);
-      const { status } = received.response;
-      let consumerError: unknown;
-      const pass = async (chunk: Buffer): Promise<void> => {
-        await this.#gate.run(() => {
-          abort.signal.throwIfAborted();
-          try {
-            onBody(chunk, status);
-          } catch (error) {
-            consumerError = error;
-            throw error;
-          }
-        });
-      };
-      await this.#readBody(received, maxResponseBytes, pass, observer).catch((error: unknown) => {
-        if (error === consumerError) throw error;
-        // The body of an error response ends where it fails, so that its status is still known.
-        if (isSuccessStatus(status))
-          throw abort.signal.aborted ? abort.signal.reason : toUpstreamError(error, true);
+    this.#clock.sleep(timeoutMs, abort.signal).then(
+      () => abort.abort(new UpstreamError('timeout', timeout)),
+      () => undefined,
+    );
+    const received = await this.#send(target, abort.signal, observer);
+    const { status } = received.response;
+    let consumerError: unknown;
+    const pass = async (chunk: Buffer): Promise<void> => {
+      await this.#gate.run(() => {
+        abort.signal.throwIfAborted();
+        try {
+          onBody(chunk, status);
+        } catch (error) {
+          consumerError = error;
+          throw error;
+        }
       });
-      signal.throwIfAborted();
-      return received.response;
-    } finally {
-      clearTimeout(deadline);
-    }
+    };
+    await this.#readBody(received, maxResponseBytes, pass, observer).catch((error: unknown) => {
+      if (error === consumerError) throw error;
+      // The body of an error response ends where it fails, so that its status is still known.
+      if (isSuccessStatus(status))
+        throw abort.signal.aborted ? abort.signal.reason : toUpstreamError(error, true);
+    });
+    signal.throwIfAborted();
+    return received.response;
   }
 
   /** Aborts requests in progress and closes all connections. */

@@ -1,5 +1,6 @@
 import { createExporter, type Exporter } from '../../src/app.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { renderListPage } from '../../src/web/status-page/list-page.ts';
 import { renderServiceCodePage } from '../../src/web/status-page/service-code-page.ts';
@@ -23,6 +24,20 @@ const STREAMS = Array.from({ length: 8 }, (_, number) => `stream-${number}`);
 /** Time between the polls of two service codes: they are spread evenly over the interval. */
 const POLL_OFFSET_MS = INTERVAL_MS / CODES.length;
 
+/** Requests take real time, and so do their deadlines. */
+class RigClock extends ManualClock {
+  readonly #timeoutMs: number;
+
+  constructor(timeoutMs: number) {
+    super(STARTED_AT_MS);
+    this.#timeoutMs = timeoutMs;
+  }
+
+  override sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return ms === this.#timeoutMs ? systemClock.sleep(ms, signal) : super.sleep(ms, signal);
+  }
+}
+
 /**
  * The exporter and the simulator, on a clock that the test advances, with a proxy between them for each service code.
  * Requests take real time. The exporter follows its schedule from the first round on.
@@ -45,7 +60,7 @@ export class Rig implements AsyncDisposable {
     world: World,
     simulator: Simulator,
     proxies: Readonly<Record<Code, FaultProxy>>,
-    { faultyTimeoutMs = 20_000 }: RigOptions,
+    faultyTimeoutMs: number,
   ) {
     this.clock = clock;
     this.world = world;
@@ -65,9 +80,9 @@ export class Rig implements AsyncDisposable {
     });
   }
 
-  static async start(options: RigOptions = {}): Promise<Rig> {
+  static async start({ faultyTimeoutMs = 20_000 }: RigOptions = {}): Promise<Rig> {
     const world = createWorld({ seed: 20, startedAtMs: STARTED_AT_MS, users: 8, tasks: 0, streams: STREAMS });
-    const clock = new ManualClock(STARTED_AT_MS);
+    const clock = new RigClock(faultyTimeoutMs);
     const simulator = await startSimulator({
       world,
       secretsByServiceCode: new Map(CODES.map((code) => [code, SECRET])),
@@ -80,7 +95,7 @@ export class Rig implements AsyncDisposable {
       NAMED: await startProxy(),
       SOUND: await startProxy(),
     };
-    return new Rig(clock, world, simulator, proxies, options);
+    return new Rig(clock, world, simulator, proxies, faultyTimeoutMs);
   }
 
   /**

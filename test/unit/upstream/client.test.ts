@@ -7,6 +7,7 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { signRequest } from '../../../src/upstream/signing.ts';
 import { deferred } from '../../support/deferred.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 import { collectListing, CLOCK, assertFailsWith, openClient, OPTIONS, targetAt } from './collect-listing.ts';
 import { serveHttp, serveProxy } from './servers.ts';
@@ -96,6 +97,18 @@ for (const [name, getProxy] of [
     await Promise.all(Array.from({ length: 3 }, () => collectListing(client, targetAt(url))));
     assert.deepEqual(timestamps, ['1000', '2500', '4000']);
   });
+
+test('a request ends at its deadline by the clock of the client', async (t) => {
+  const hasArrived = deferred();
+  const url = await serveHttp(t, () => hasArrived.resolve());
+  const clock = new ManualClock(0);
+  const target = targetAt(url, { timeoutMs: 3_600_000 });
+  const failure = assertFailsWith(collectListing(openClient(t, {}, clock), target), 'timeout');
+  await hasArrived.promise;
+  clock.advance(3_600_000);
+  assert.equal((await failure).message, 'The poll exceeded its timeout of 3600s');
+  assert.equal(clock.sleeperCount, 0);
+});
 
 describe('a body', () => {
   for (const [name, headers, encode] of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { Clock } from '../../../src/runtime/clock.ts';
+import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
 import {
   type ClientOptions,
   type ListingResponse,
@@ -15,7 +15,7 @@ import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 export const CLOCK: Clock = {
   now: () => 1443494296533,
   monotonic: () => 0,
-  sleep: () => Promise.reject(new Error('the client must not sleep')),
+  sleep: (ms, signal) => systemClock.sleep(ms, signal),
 };
 
 /** Timeouts that only expire in tests that shorten them. */
