@@ -1,3 +1,4 @@
+import type { FailedListing } from '../poller/fetch-listing.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
 import { BROKEN_HTTP, NOT_HTTP } from '../upstream/error-classification.ts';
@@ -5,8 +6,12 @@ import { POLL_ERRORS } from '../upstream/errors.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { Observation } from './observe-poll.ts';
 
-/** What a remedy is found by; of a poll of the poll loop, only the first three. */
-export type Symptoms = Pick<Observation, 'target' | 'fetched' | 'response'> & Partial<Observation>;
+/** What a remedy is found by; of a poll of the poll loop, the first three and `hasSucceeded`. */
+export type Symptoms = Pick<Observation, 'target' | 'fetched' | 'response'> &
+  Partial<Observation> & {
+    /** Whether a poll at this base URL has succeeded. */
+    readonly hasSucceeded?: boolean;
+  };
 
 export const STALE_LISTING_REMEDY =
   'Set poll.stale_after above poll.interval. The service may have requested a pause (Retry-After).';
@@ -37,17 +42,18 @@ export function findRemedies(symptoms: Symptoms): readonly string[] {
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
 function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   const { target, fetched, response, connection, times, rejectedCertificate } = symptoms;
+  const { hasSucceeded = false } = symptoms;
   const { baseUrl } = target;
   const { error } = fetched;
   const { host, hostname, origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/\/+$/, '');
-  const { reason, code = '', addresses = 1, isCutOff } = error ?? {};
+  const { reason, code = '', addresses = 1, isCutOff, invalidByte } = error ?? {};
   const status = response?.status ?? 0;
-  if (reason === 'tls' && NOT_TLS_CODES.includes(code))
+  if (!hasSucceeded && reason === 'tls' && NOT_TLS_CODES.includes(code))
     yield `The server at ${host} does not speak TLS. If it is the service, use http:// in upstream.base_url.`;
   // A server that expects TLS closes the connection, sends a TLS alert, or answers 400 in plain text.
   const isBroken = response === undefined && (reason === 'reset' || code === NOT_HTTP);
-  if (!baseUrl.startsWith('https:') && (isBroken || status === 400))
+  if (!hasSucceeded && !baseUrl.startsWith('https:') && (isBroken || status === 400))
     yield `The server at ${host} may expect TLS. If it does, use https:// in upstream.base_url.`;
   if (code === BROKEN_HTTP)
     yield 'The response breaks HTTP, although curl and browsers may accept it. Report the error to the operator of the service or of the proxy in front of it.';
@@ -74,7 +80,7 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   const hasApiPath = API_PATH.test(path);
   if (error !== undefined && response !== undefined && hasApiPath)
     yield `upstream.base_url contains a part of the API path: "${path}". Remove everything from /api on; the exporter adds ${TASK_LIST_PATH}.`;
-  if (status === 404 && !hasApiPath)
+  if (!hasSucceeded && status === 404 && !hasApiPath)
     yield 'The server has no task_list at this address. Set upstream.base_url to the service, with the path prefix of its gateway if it has one.';
   if (status >= 300 && status <= 399) {
     const redirect = getRedirectOrigin(response) ?? origin;
@@ -85,6 +91,8 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield 'The response is a web page, for example of a login, a load balancer or another site. Check which server listens at upstream.base_url.';
   if (reason === 'not_json' && response !== undefined && symptoms.compressedBytes === 0)
     yield 'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.';
+  if (invalidByte !== undefined && fetched.error !== undefined && hasBegun(fetched))
+    yield `The listing is invalid at byte ${invalidByte}: the JSON of the service is broken. Report the error to the operator of the service.`;
   if (isCutOff === true)
     yield 'The listing ended early, although the connection did not break. Check the limits of size and time of the proxies and load balancers in front of the service.';
   if (status === 407)
@@ -102,6 +110,11 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   const offsetMs = minClockOffsetMs(response?.clockOffset);
   if (offsetMs > CLOCK_TOLERANCE_MS)
     yield `The clocks of this machine and of the service differ by at least ${Math.round(offsetMs / 1000)} s, and signatures are valid for a short time only. Synchronize the clock (NTP).`;
+}
+
+/** Whether a body that is not JSON began as a listing. */
+function hasBegun({ ret, users, tasks }: FailedListing): boolean {
+  return ret !== undefined || users + tasks > 0;
 }
 
 function describeUntrustedAuthority({ hasCaFile, rejectedCertificate }: Symptoms): string {

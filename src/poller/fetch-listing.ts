@@ -110,7 +110,8 @@ function toListingError(error: unknown): UpstreamError | undefined {
     const message = isCutOff
       ? `Expected a whole listing, found one that is cut off after ${error.byteOffset} bytes`
       : error.message;
-    return new UpstreamError(code, message, { isCutOff, cause: error });
+    const invalidByte = code === 'not_json' && !isCutOff ? error.byteOffset : undefined;
+    return new UpstreamError(code, message, { isCutOff, invalidByte, cause: error });
   }
   return error instanceof UpstreamError || isResourceError(error) ? toUpstreamError(error) : undefined;
 }

@@ -55,6 +55,8 @@ export class ServiceCodePoller {
   /** Has a signal of its own: removing a listener from a shared one would search those of all polls. */
   #polling: BackgroundTask | undefined;
   #code: PolledCode;
+  /** Of the last poll that succeeded. */
+  #lastGoodUrl: string | undefined;
   /** End of the pause that the service asked for; monotonic. */
   #pausedUntilMs = 0;
   /** Monotonic time at which the loop should wake up or the running poll started; `undefined` while idle. */
@@ -154,6 +156,7 @@ export class ServiceCodePoller {
     // A listing that scrapes have seen must survive a kill of the process.
     await persistence?.write(tally.serviceCode, records);
     const { wallMs, monotonicMs } = snapshot.at;
+    this.#lastGoodUrl = this.#code.baseUrl;
     this.#publish({
       isUp: true,
       ret,
@@ -176,7 +179,12 @@ export class ServiceCodePoller {
     const failure: PollFailure = {
       reason: error.reason,
       message: error.message,
-      remedies: findRemedies({ target: this.#code, fetched: failed, response: failed.response }),
+      remedies: findRemedies({
+        target: this.#code,
+        fetched: failed,
+        response: failed.response,
+        hasSucceeded: this.#lastGoodUrl === this.#code.baseUrl,
+      }),
       sinceMs: this.#options.store.get(this.#code.serviceCode)?.failure?.sinceMs ?? wallMs,
       pausedUntilMs:
         this.#pausedUntilMs > monotonicMs ? wallMs + this.#pausedUntilMs - monotonicMs : undefined,

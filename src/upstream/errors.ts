@@ -93,6 +93,8 @@ export interface UpstreamErrorDetails {
   readonly addresses?: number;
   /** Whether the body is the start of a listing. */
   readonly isCutOff?: boolean;
+  /** Offset of the first byte that is not JSON. */
+  readonly invalidByte?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -105,6 +107,7 @@ export class UpstreamError extends Error {
   readonly code: string | undefined;
   readonly addresses: number | undefined;
   readonly isCutOff: boolean;
+  readonly invalidByte: number | undefined;
 
   constructor(reason: PollErrorReason, message: string, details: UpstreamErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -114,5 +117,6 @@ export class UpstreamError extends Error {
     this.code = details.code;
     this.addresses = details.addresses;
     this.isCutOff = details.isCutOff === true;
+    this.invalidByte = details.invalidByte;
   }
 }

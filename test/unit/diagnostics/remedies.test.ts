@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '../../../src/diagnostics/observe-poll.ts';
-import { findRemedies, STALE_LISTING_REMEDY } from '../../../src/diagnostics/remedies.ts';
+import { findRemedies, STALE_LISTING_REMEDY, type Symptoms } from '../../../src/diagnostics/remedies.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
@@ -32,7 +32,7 @@ const http = { target: { ...target, baseUrl: 'http://live.example.com:8080' } };
 const proxy = { connection: { proxy: 'proxy.example.com:3128' } };
 
 /** Overrides of a successful observation by what they stand for. */
-const CASES: Readonly<Record<string, Partial<Observation>>> = {
+const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'a successful poll': {},
   'a clock offset within the tolerance': offset(30_400),
   'HTTPS to an HTTP port': fail('tls', 'ERR_SSL_WRONG_VERSION_NUMBER'),
@@ -40,6 +40,15 @@ const CASES: Readonly<Record<string, Partial<Observation>>> = {
   'HTTP to an HTTPS port that sends a TLS alert': { ...fail('not_json', 'HPE_INVALID_CONSTANT'), ...http },
   'a response that breaks HTTP': { ...fail('not_json', 'UND_ERR_HTTP_PARSER'), ...http },
   'HTTP to an HTTPS port that answers 400': { ...respond(400), ...http },
+  'a connection that breaks after successful polls': {
+    ...fail('reset', 'UND_ERR_SOCKET'),
+    ...http,
+    hasSucceeded: true,
+  },
+  'status 400 after successful polls': { ...respond(400), ...http, hasSucceeded: true },
+  'a listing with an invalid byte': {
+    fetched: createFailure('not_json', { invalidByte: 207 }, { ret: 0, users: 1 }),
+  },
   'a broken connection over TLS': fail('reset', 'ECONNRESET'),
   'a chain that is not complete': fail('tls', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
   'a chain of an unknown authority': fail('tls', 'SELF_SIGNED_CERT_IN_CHAIN'),
@@ -99,7 +108,7 @@ const CASES: Readonly<Record<string, Partial<Observation>>> = {
 test('each finding has its remedies, the likeliest first', () => {
   const sections = Object.entries(CASES).map(([name, overrides]) => [
     `=== ${name}\n`,
-    ...findRemedies(createObservation(overrides)).map((remedy) => `${remedy}\n`),
+    ...findRemedies({ ...createObservation(overrides), ...overrides }).map((remedy) => `${remedy}\n`),
   ]);
   assertGolden('diagnostics/remedies.txt', sections.flat().join(''));
 });

@@ -186,6 +186,26 @@ describe('the state of a service code', () => {
     );
   });
 
+  it('has a remedy that suggests TLS only until a poll succeeds without', async (t) => {
+    const { pollOnce, getState } = createRig(t);
+    const failAndFindRemedies = async (): Promise<string> => {
+      await pollOnce((request) => request.fail(RESET));
+      return getState().failure?.remedies.join(' ') ?? '';
+    };
+    assert.match(await failAndFindRemedies(), /may expect TLS/);
+    await pollOnce((request) => request.respond(GOOD));
+    assert.doesNotMatch(await failAndFindRemedies(), /TLS/);
+  });
+
+  it('has a remedy that names the first invalid byte of a listing', async (t) => {
+    const { pollOnce, getState } = createRig(t);
+    await pollOnce((request) => request.respond(String.raw`{"ret":0,"user_list":[],"task_list":["\q"]}`));
+    assert.match(
+      getState().failure?.remedies.join(' ') ?? '',
+      /^The listing is invalid at byte 39: the JSON/,
+    );
+  });
+
   it('has the duration of the poll from its start to its commit', async (t) => {
     const { clock, pollOnce, getState } = createRig(t);
     await pollOnce((request) => {
