@@ -1,4 +1,4 @@
-import type { StaticLabels } from '../metrics/catalogue/family.ts';
+import type { StaticLabels } from '../listing/family.ts';
 import { formatShard } from '../sharding/shard.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
 import type { LoadedConfiguration } from './configuration-source.ts';

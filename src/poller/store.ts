@@ -1,4 +1,4 @@
-import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
+import { STATE_FAMILIES } from '../metrics/catalogue.ts';
 import { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import { countSeries } from '../metrics/exposition/exposition.ts';
 import {
@@ -8,8 +8,14 @@ import {
   type Family,
   type FamilySpec,
   type Samples,
-} from '../metrics/catalogue/family.ts';
-import { familiesOf, LABEL_GROUP_NAMES, labelGroup, type LabelGroupName } from '../listing/label-groups.ts';
+} from '../listing/family.ts';
+import {
+  familiesOf,
+  LABEL_GROUP_NAMES,
+  labelGroup,
+  type LabelGroupName,
+  type TableFamilyKey,
+} from '../listing/label-groups.ts';
 import type { Rows } from '../listing/rows.ts';
 import {
   listExpectedTasks,
@@ -141,41 +147,29 @@ interface View {
 /** What a label set of a counter shows while it is new: scrapes get 0, people its total. */
 export type NewCounters = 'zero' | 'total';
 
-const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilySpec, SampleGetter>([
-  [CATALOGUE.up, ({ isUp }) => columnOf(isUp === undefined ? isUp : Number(isUp))],
-  [CATALOGUE.ret, ({ ret }) => columnOf(ret)],
+const OWN_SAMPLES = {
+  up: ({ isUp }) => columnOf(isUp === undefined ? isUp : Number(isUp)),
+  ret: ({ ret }) => columnOf(ret),
+  taskLifetime: ({ snapshot, restored }) => (snapshot ?? restored)?.lifetimes,
+  expectedTasks: ({ expectation }) => columnOf(expectation?.tasks),
+  expectedTaskUp: (state, view) => toExpected(state, view, ({ condition }) => (condition === 'up' ? 1 : 0)),
+  expectedTaskOutputs: (state, view) => toExpected(state, view, ({ outputs }) => outputs),
+  expectedTaskByteCountsWaiting: (state, view) => toExpected(state, view, ({ waiting }) => waiting),
+  expectedTaskMinInputRate: (state) => toMinima(state, ({ inputBytesPerSecond }) => inputBytesPerSecond),
+  expectedTaskMinOutputs: (state) => toMinima(state, ({ outputs }) => outputs),
+} satisfies Readonly<Record<Exclude<keyof typeof STATE_FAMILIES, TableFamilyKey>, SampleGetter>>;
+
+const SAMPLES: ReadonlyMap<string, SampleGetter> = new Map<string, SampleGetter>([
+  ...Object.entries(OWN_SAMPLES),
   ...LABEL_GROUP_NAMES.flatMap((group) =>
-    familiesOf(group).map((family): [FamilySpec, SampleGetter] => [
-      CATALOGUE[family],
-      createColumnGetter(group, family),
-    ]),
+    familiesOf(group).map((family) => [family, createColumnGetter(group, family)] as const),
   ),
-  [CATALOGUE.taskLifetime, ({ snapshot, restored }) => (snapshot ?? restored)?.lifetimes],
-  [CATALOGUE.expectedTasks, ({ expectation }) => columnOf(expectation?.tasks)],
-  [
-    CATALOGUE.expectedTaskUp,
-    (state, { isListingStale }) =>
-      toExpected(state, isListingStale, ({ condition }) => (condition === 'up' ? 1 : 0)),
-  ],
-  [
-    CATALOGUE.expectedTaskOutputs,
-    (state, { isListingStale }) => toExpected(state, isListingStale, ({ outputs }) => outputs),
-  ],
-  [
-    CATALOGUE.expectedTaskByteCountsWaiting,
-    (state, { isListingStale }) => toExpected(state, isListingStale, ({ waiting }) => waiting),
-  ],
-  [
-    CATALOGUE.expectedTaskMinInputRate,
-    (state) => toMinima(state, ({ inputBytesPerSecond }) => inputBytesPerSecond),
-  ],
-  [CATALOGUE.expectedTaskMinOutputs, (state) => toMinima(state, ({ outputs }) => outputs)],
 ]);
 
 /** In the order of the catalogue. */
-const FAMILIES = Object.values<FamilySpec>(CATALOGUE).flatMap((spec): [FamilySpec, SampleGetter][] => {
-  const getSamples = SAMPLES_BY_FAMILY.get(spec);
-  return getSamples === undefined ? [] : [[spec, getSamples]];
+const FAMILIES = Object.entries<FamilySpec>(STATE_FAMILIES).flatMap(([key, spec]) => {
+  const getSamples = SAMPLES.get(key);
+  return getSamples === undefined ? [] : [[spec, getSamples] as const];
 });
 
 /** When the last listing is stale, gauges and the counters of single tasks disappear; other counters stay. */
@@ -218,7 +212,7 @@ function toMinima(
 /** A name that a reload has added has no number before the next listing or failed poll. */
 function toExpected(
   state: CodeState,
-  isListingStale: boolean,
+  { isListingStale }: View,
   getValue: (task: ExpectedTask) => number | undefined,
 ): Column {
   const recent = isListingStale ? undefined : state.snapshot?.expectedTasks;

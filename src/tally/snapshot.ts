@@ -1,4 +1,4 @@
-import type { HistogramSample } from '../metrics/catalogue/family.ts';
+import type { HistogramSample } from '../listing/family.ts';
 import type {
   ExpectedGroupName,
   LimitedGroupName,

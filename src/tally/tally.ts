@@ -1,4 +1,4 @@
-import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
+import { LISTING_FAMILIES } from '../listing/catalogue.ts';
 import {
   COUNTED_GROUPS,
   familiesOf,
@@ -222,7 +222,7 @@ export class Tally {
     const rows = new TextRows('foldedLabelSets');
     const count = (family: TableFamilyKey, folded: number): void => {
       if (folded > 0) this.#everFolded.add(family);
-      if (this.#everFolded.has(family)) rows.count('foldedLabelSets', folded, CATALOGUE[family].name);
+      if (this.#everFolded.has(family)) rows.count('foldedLabelSets', folded, LISTING_FAMILIES[family].name);
     };
     for (const group of LIMITED_GROUPS)
       for (const family of familiesOf(group)) count(family, this.#groups[group].limit.foldedCount);

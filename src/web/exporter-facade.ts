@@ -1,14 +1,9 @@
-import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
+import { SERIES_FAMILIES } from '../metrics/catalogue.ts';
 import type { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { countSeries, type LastBody } from '../metrics/exposition/exposition.ts';
-import {
-  columnOf,
-  type Family,
-  type FamilySelection,
-  type StaticLabels,
-} from '../metrics/catalogue/family.ts';
+import { columnOf, type Family, type FamilySelection, type StaticLabels } from '../listing/family.ts';
 import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
@@ -97,7 +92,10 @@ export function createExporterFacade(parts: ExporterParts) {
       // `series` is a series, too.
       const ofCodes = selection === 'exporter' ? exporterMetrics.countCodeSeries() : 0;
       const own = ownFamilies.reduce((sum, family) => sum + countSeries(family), 1);
-      const series = { spec: CATALOGUE.series, samples: columnOf(store.countSeries(nowMs) + ofCodes + own) };
+      const series = {
+        spec: SERIES_FAMILIES.series,
+        samples: columnOf(store.countSeries(nowMs) + ofCodes + own),
+      };
       const codeFamilies =
         selection === 'exporter' ? [] : store.collectFamilies(nowMs, store.states, newCounters);
       return concatenate(codeFamilies, ownFamilies, [series]);

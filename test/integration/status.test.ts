@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { INTERVAL_MS, STALE_AFTER_MS } from './rig-configuration.ts';
 import { Rig } from './rig.ts';
 import { sumSeries } from '../support/series.ts';

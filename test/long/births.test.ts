@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { countersOf, LABEL_GROUP_NAMES, labelGroup } from '../../src/listing/label-groups.ts';
-import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { isInstalled } from '../support/installed-programs.ts';
 import { startProgram } from '../support/program.ts';
 import { Prometheus } from '../support/prometheus.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ALERT_SERIES } from '../../deploy/grafana/source/queries.ts';
-import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { test } from 'node:test';
 import { startProgram, type Program } from '../support/program.ts';
 import { isInstalled } from '../support/installed-programs.ts';

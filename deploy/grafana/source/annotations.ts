@@ -1,5 +1,5 @@
 import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { DATA_SOURCE } from './panels.ts';
 import { createQueries } from './queries.ts';
 

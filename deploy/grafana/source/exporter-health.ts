@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import type { DashboardSpec } from './dashboard-builder.ts';
 import { exporterTable, scrapes } from './exporters.ts';
 import { UIDS } from './links.ts';

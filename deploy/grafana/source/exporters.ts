@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { UP_OR_DOWN, YES_OR_NO } from './appearance.ts';
 import { stateTimeline, upOrDown } from './panels.ts';
 import { legendOf, max, wasDown, type Queries } from './queries.ts';

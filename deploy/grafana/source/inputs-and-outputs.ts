@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { NO_LISTING } from './appearance.ts';
 import { largestLines, stackedSeries, timeSeries } from './panels.ts';
 import {

@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { NO_LISTING, thresholds, UP_OR_DOWN } from './appearance.ts';
 import type { DashboardSpec } from './dashboard-builder.ts';
 import { expectedDown, expectedTable, expectedTimeline } from './expected-streams.ts';

@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { thresholds } from './appearance.ts';
 import { statusStat, timeSeries } from './panels.ts';
 import { errorRatio, inDays, largest, legendOf, perMinute, sum, type Queries } from './queries.ts';

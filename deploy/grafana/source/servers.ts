@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { LISTED_OR_GONE, thresholds } from './appearance.ts';
 import { largestLines, timeSeries } from './panels.ts';
 import {

@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { STALLED_OR_FLOWING, thresholds } from './appearance.ts';
 import type { DashboardSpec } from './dashboard-builder.ts';
 import { expectedOverTime, expectedTable } from './expected-streams.ts';

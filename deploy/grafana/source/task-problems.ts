@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { NO_LISTING, thresholds } from './appearance.ts';
 import { TASKS_LINK } from './links.ts';
 import { statusStat } from './panels.ts';

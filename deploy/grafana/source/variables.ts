@@ -6,7 +6,7 @@ import {
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { EXPORTER_URL } from './links.ts';
 import { DATA_SOURCE } from './panels.ts';
 import { formatMatcher, SCOPE, type Filter } from './queries.ts';

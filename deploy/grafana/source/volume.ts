@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { thresholds } from './appearance.ts';
 import { stat } from './panels.ts';
 import { HLS_NOTE, METERED, type Queries } from './queries.ts';

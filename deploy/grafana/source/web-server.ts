@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { timeSeries } from './panels.ts';
 import { inDays, legendOf, perMinute, sum, type Queries } from './queries.ts';
 

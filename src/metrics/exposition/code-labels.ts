@@ -1,4 +1,4 @@
-import { NO_STATIC_LABELS, type Family, type StaticLabels } from '../catalogue/family.ts';
+import { NO_STATIC_LABELS, type Family, type StaticLabels } from '../../listing/family.ts';
 
 export interface LabelledCode {
   readonly serviceCode: string;

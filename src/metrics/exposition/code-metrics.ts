@@ -1,29 +1,28 @@
+import { recordOf } from '../../listing/rows.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../../upstream/errors.ts';
 import type { RequestObserver, ResponseHead } from '../../upstream/request-observer.ts';
 import { certainOffsetMs } from '../../upstream/response-headers.ts';
-import { CATALOGUE } from '../catalogue/catalogue.ts';
-import type { Family, FamilySpec } from '../catalogue/family.ts';
-import type { Histogram } from '../catalogue/histogram.ts';
-import { MetricSet } from './metric-set.ts';
+import { POLL_FAMILIES } from '../catalogue.ts';
+import { columnOf, toFamilies, type Family } from '../../listing/family.ts';
+import type { Histogram } from '../../listing/histogram.ts';
 
 const SKIP_REASONS = ['overlap', 'retry_after'] as const;
 
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
-const FAMILIES: readonly FamilySpec[] = [
-  CATALOGUE.polls,
-  CATALOGUE.pollErrors,
-  CATALOGUE.pollsSkipped,
-  CATALOGUE.lastPollDuration,
-  CATALOGUE.lastPoll,
-  CATALOGUE.lastSuccess,
-  CATALOGUE.pollInterval,
-  CATALOGUE.responseBytes,
-  CATALOGUE.httpStatus,
-  CATALOGUE.clockOffset,
-  CATALOGUE.upstreamCertificateNotAfter,
-];
+/** Shared: a scrape has them of every service code. */
+const ERROR_LABELS = POLL_ERROR_REASONS.map((reason) => [reason]);
+const SKIP_LABELS = SKIP_REASONS.map((reason) => [reason]);
+
+/** The last poll that ended; without the headers of its response, which would stay in memory. */
+interface LastPoll {
+  readonly durationSeconds?: number;
+  readonly endedMs?: number;
+  readonly status?: number | undefined;
+  readonly clockOffset?: ResponseHead['clockOffset'];
+  readonly certificateNotAfterMs?: number | undefined;
+}
 
 /**
  * Metrics of the polls of one service code. Counters exist from the start, at 0. After the code is
@@ -31,43 +30,59 @@ const FAMILIES: readonly FamilySpec[] = [
  */
 export class CodeMetrics implements RequestObserver {
   readonly #clock: Clock;
-  readonly #metrics = new MetricSet(FAMILIES);
   /** Of all service codes. */
   readonly #pollDurations: Histogram;
+  readonly #errors = recordOf(POLL_ERROR_REASONS, () => 0);
+  readonly #skipped = recordOf(SKIP_REASONS, () => 0);
+  #polls = 0;
+  #intervalMs = Number.NaN;
+  #lastPoll: LastPoll = {};
+  #lastSuccessMs: number | undefined;
+  #responseBytes: number | undefined;
   #pendingResponse: ResponseHead | undefined;
 
   constructor(clock: Clock, pollDurations: Histogram) {
     this.#clock = clock;
     this.#pollDurations = pollDurations;
-    this.#metrics.set(CATALOGUE.polls, 0);
-    for (const reason of POLL_ERROR_REASONS) this.#metrics.set(CATALOGUE.pollErrors, 0, reason);
-    for (const reason of SKIP_REASONS) this.#metrics.set(CATALOGUE.pollsSkipped, 0, reason);
   }
 
-  get families(): readonly Family[] {
-    return this.#metrics.families;
+  get families(): Family[] {
+    const { durationSeconds, endedMs, status, clockOffset, certificateNotAfterMs } = this.#lastPoll;
+    return toFamilies(POLL_FAMILIES, {
+      polls: columnOf(this.#polls),
+      pollErrors: { labelSets: ERROR_LABELS, numbers: Object.values(this.#errors) },
+      pollsSkipped: { labelSets: SKIP_LABELS, numbers: Object.values(this.#skipped) },
+      lastPollDuration: columnOf(durationSeconds),
+      lastPoll: columnOf(endedMs && endedMs / 1000),
+      lastSuccess: columnOf(this.#lastSuccessMs && this.#lastSuccessMs / 1000),
+      pollInterval: columnOf(this.#intervalMs / 1000),
+      responseBytes: columnOf(this.#responseBytes),
+      httpStatus: columnOf(status),
+      clockOffset: columnOf(clockOffset && certainOffsetMs(clockOffset) / 1000),
+      upstreamCertificateNotAfter: columnOf(certificateNotAfterMs && certificateNotAfterMs / 1000),
+    });
   }
 
   setIntervalMs(intervalMs: number): void {
-    this.#metrics.set(CATALOGUE.pollInterval, intervalMs / 1000);
+    this.#intervalMs = intervalMs;
   }
 
   recordSuccess(durationSeconds: number): void {
     this.#recordEnd(durationSeconds);
-    this.#metrics.set(CATALOGUE.lastSuccess, this.#clock.now() / 1000);
+    this.#lastSuccessMs = this.#clock.now();
   }
 
   recordFailure(reason: PollErrorReason, durationSeconds: number): void {
     this.#recordEnd(durationSeconds);
-    this.#metrics.add(CATALOGUE.pollErrors, 1, reason);
+    this.#errors[reason] += 1;
   }
 
   recordSkip(reason: SkipReason): void {
-    this.#metrics.add(CATALOGUE.pollsSkipped, 1, reason);
+    this.#skipped[reason] += 1;
   }
 
   setResponseBytes(bytes: number): void {
-    this.#metrics.set(CATALOGUE.responseBytes, bytes);
+    this.#responseBytes = bytes;
   }
 
   onResponse(response: ResponseHead): void {
@@ -77,15 +92,9 @@ export class CodeMetrics implements RequestObserver {
   #recordEnd(durationSeconds: number): void {
     const { status, clockOffset, certificateNotAfterMs } = this.#pendingResponse ?? {};
     this.#pendingResponse = undefined;
-    this.#metrics.add(CATALOGUE.polls, 1);
+    this.#polls += 1;
     this.#pollDurations.observe(durationSeconds);
-    this.#metrics.set(CATALOGUE.lastPollDuration, durationSeconds);
-    this.#metrics.set(CATALOGUE.lastPoll, this.#clock.now() / 1000);
-    this.#metrics.set(CATALOGUE.httpStatus, status);
-    this.#metrics.set(CATALOGUE.clockOffset, clockOffset && certainOffsetMs(clockOffset) / 1000);
-    this.#metrics.set(
-      CATALOGUE.upstreamCertificateNotAfter,
-      certificateNotAfterMs && certificateNotAfterMs / 1000,
-    );
+    const endedMs = this.#clock.now();
+    this.#lastPoll = { durationSeconds, endedMs, status, clockOffset, certificateNotAfterMs };
   }
 }

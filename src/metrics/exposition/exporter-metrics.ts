@@ -4,17 +4,17 @@ import type { Logger } from '../../runtime/logger.ts';
 import { SINGLE_SHARD, type Shard } from '../../sharding/shard.ts';
 import type { StateStatistics } from '../../state/state-store.ts';
 import type { AccountBudget } from '../../tally/account-budget.ts';
-import { CATALOGUE } from '../catalogue/catalogue.ts';
+import { PROCESS_FAMILIES } from '../catalogue.ts';
 import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics } from './code-metrics.ts';
 import {
   columnByLabel,
   columnOf,
+  toFamilies,
   type Family,
   type FamilySelection,
-  type FamilySpec,
-} from '../catalogue/family.ts';
-import { Histogram } from '../catalogue/histogram.ts';
+} from '../../listing/family.ts';
+import { Histogram } from '../../listing/histogram.ts';
 import { countSeries } from './exposition.ts';
 import { DefaultMetrics } from './prom-client-adapter.ts';
 import { createWebMetrics } from './web-metrics.ts';
@@ -77,8 +77,8 @@ export class ExporterMetrics implements Disposable {
   readonly #defaultMetrics: DefaultMetrics;
   readonly web = createWebMetrics();
   readonly #codeMetrics = new Map<string, CodeMetrics>();
-  readonly #pollDurations = new Histogram(CATALOGUE.pollDuration.buckets);
-  readonly #collectVolatile: () => readonly Family[];
+  readonly #pollDurations = new Histogram(PROCESS_FAMILIES.pollDuration.buckets);
+  readonly #collectVolatile: () => { readonly seconds: number; readonly web: readonly Family[] };
   readonly #collectDefaults: () => Promise<readonly Family[]>;
   #configLoads: Omit<ConfigLoads, 'codeLosses'>;
   #codeFiles: readonly CodeFileStatus[] = [];
@@ -92,10 +92,9 @@ export class ExporterMetrics implements Disposable {
     this.#clock = clock;
     this.#labels = labels;
     this.#configLoads = { lastSuccessMs: clock.now(), lastFailureMs: undefined };
-    this.#collectVolatile = shareFor(VOLATILE_METRICS_MAX_AGE_MS, clock, () => [
-      createFamily(CATALOGUE.time, clock.now() / 1000),
-      ...this.web.families,
-    ]);
+    this.#collectVolatile = shareFor(VOLATILE_METRICS_MAX_AGE_MS, clock, () => {
+      return { seconds: clock.now() / 1000, web: this.web.families };
+    });
     this.#collectDefaults = shareFor(DEFAULT_METRICS_MAX_AGE_MS, clock, () =>
       this.#defaultMetrics.collectFamilies(),
     );
@@ -148,8 +147,7 @@ export class ExporterMetrics implements Disposable {
     return [
       ...(selection === 'exporter' ? [] : this.#collectCodes(this.#codeMetrics.keys())),
       ...this.#collectProcess(),
-      { spec: CATALOGUE.pollDuration, samples: [this.#pollDurations.toSample([])] },
-      ...this.#collectVolatile(),
+      ...this.#collectVolatile().web,
       ...(await this.#collectDefaults()),
     ];
   }
@@ -169,25 +167,24 @@ export class ExporterMetrics implements Disposable {
   #collectProcess(): readonly Family[] {
     const { version, revision, nodeVersion, shard = SINGLE_SHARD, accountBudget, log, state } = this.#options;
     const { lastSuccessMs, lastFailureMs } = this.#configLoads;
-    return [
-      createFamily(CATALOGUE.shards, shard.count),
-      createFamily(CATALOGUE.shardIndex, shard.index),
-      createFamily(CATALOGUE.serviceCodes, this.#codeMetrics.size),
-      {
-        spec: CATALOGUE.buildInfo,
-        samples: { labelSets: [[version, revision, nodeVersion]], numbers: [1] },
-      },
-      { spec: CATALOGUE.accounts, samples: columnByLabel(Object.entries(accountBudget?.counts ?? {})) },
-      createFamily(CATALOGUE.accountsLimit, accountBudget?.maxAccounts),
-      createFamily(CATALOGUE.logLinesDropped, log?.droppedLines ?? 0),
-      createFamily(CATALOGUE.memoryLimit, MEMORY_LIMIT_BYTES),
-      createFamily(CATALOGUE.configLastReloadSuccessful, lastFailureMs === undefined ? 1 : 0),
-      createFamily(CATALOGUE.configLastReloadSuccess, lastSuccessMs / 1000),
-      { spec: CATALOGUE.codeFileValid, samples: columnByLabel(this.#codeFiles.map(toValidity)) },
-      createFamily(CATALOGUE.stateWriteErrors, state?.writeErrors),
-      createFamily(CATALOGUE.stateDelayedPublications, state?.delayedPublications),
-      createFamily(CATALOGUE.stateLastSuccess, state?.lastWriteMs && state.lastWriteMs / 1000),
-    ];
+    return toFamilies(PROCESS_FAMILIES, {
+      serviceCodes: columnOf(this.#codeMetrics.size),
+      shards: columnOf(shard.count),
+      shardIndex: columnOf(shard.index),
+      buildInfo: { labelSets: [[version, revision, nodeVersion]], numbers: [1] },
+      accounts: columnByLabel(Object.entries(accountBudget?.counts ?? {})),
+      accountsLimit: columnOf(accountBudget?.maxAccounts),
+      logLinesDropped: columnOf(log?.droppedLines ?? 0),
+      memoryLimit: columnOf(MEMORY_LIMIT_BYTES),
+      configLastReloadSuccessful: columnOf(lastFailureMs === undefined ? 1 : 0),
+      configLastReloadSuccess: columnOf(lastSuccessMs / 1000),
+      codeFileValid: columnByLabel(this.#codeFiles.map(toValidity)),
+      stateWriteErrors: columnOf(state?.writeErrors),
+      stateDelayedPublications: columnOf(state?.delayedPublications),
+      stateLastSuccess: columnOf(state?.lastWriteMs && state.lastWriteMs / 1000),
+      pollDuration: [this.#pollDurations.toSample([])],
+      time: columnOf(this.#collectVolatile().seconds),
+    });
   }
 
   #collectCodes(serviceCodes: Iterable<string>): readonly Family[] {
@@ -199,10 +196,6 @@ export class ExporterMetrics implements Disposable {
     const families = this.#codeMetrics.get(serviceCode)?.families ?? [];
     return families.map((family) => this.#labels.label(family, serviceCode));
   }
-}
-
-function createFamily(spec: FamilySpec, value: number | undefined): Family {
-  return { spec, samples: columnOf(value) };
 }
 
 function toValidity({ name, problems }: CodeFileStatus): readonly [label: string, number: number] {

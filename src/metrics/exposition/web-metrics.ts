@@ -1,5 +1,6 @@
-import { CATALOGUE } from '../catalogue/catalogue.ts';
-import { MetricSet } from './metric-set.ts';
+import { columnByLabel, columnOf, toFamilies, type Family } from '../../listing/family.ts';
+import { recordOf } from '../../listing/rows.ts';
+import { WEB_FAMILIES } from '../catalogue.ts';
 
 const CONNECTION_CLOSE_REASONS = ['max_connections', 'key_updates', 'pipelining', 'slow_client'] as const;
 
@@ -25,24 +26,23 @@ export interface WebMetrics {
 }
 
 /** Creates the metrics of the web server. Counters start at 0; the certificate has no value at first. */
-export function createWebMetrics(): WebMetrics & Pick<MetricSet, 'families'> {
-  const { webConnections, webConnectionsClosed, webRequestsRejected, tlsCertificateNotAfter } = CATALOGUE;
-  const set = new MetricSet([
-    webConnections,
-    webConnectionsClosed,
-    webRequestsRejected,
-    tlsCertificateNotAfter,
-  ]);
-  set.set(webConnections, 0);
-  for (const reason of CONNECTION_CLOSE_REASONS) set.set(webConnectionsClosed, 0, reason);
-  for (const reason of REQUEST_REJECTION_REASONS) set.set(webRequestsRejected, 0, reason);
+export function createWebMetrics(): WebMetrics & { readonly families: readonly Family[] } {
+  const closed = recordOf(CONNECTION_CLOSE_REASONS, () => 0);
+  const rejected = recordOf(REQUEST_REJECTION_REASONS, () => 0);
+  let connections = 0;
+  let notAfterSeconds: number | undefined;
   return {
-    addConnections: (change) => set.add(webConnections, change),
-    recordConnectionClosed: (reason) => set.add(webConnectionsClosed, 1, reason),
-    recordRequestRejected: (reason) => set.add(webRequestsRejected, 1, reason),
-    setCertificateNotAfter: (notAfterMs) => set.set(tlsCertificateNotAfter, notAfterMs / 1000),
+    addConnections: (change) => void (connections += change),
+    recordConnectionClosed: (reason) => void (closed[reason] += 1),
+    recordRequestRejected: (reason) => void (rejected[reason] += 1),
+    setCertificateNotAfter: (notAfterMs) => void (notAfterSeconds = notAfterMs / 1000),
     get families() {
-      return set.families;
+      return toFamilies(WEB_FAMILIES, {
+        webConnections: columnOf(connections),
+        webConnectionsClosed: columnByLabel(Object.entries(closed)),
+        webRequestsRejected: columnByLabel(Object.entries(rejected)),
+        tlsCertificateNotAfter: columnOf(notAfterSeconds),
+      });
     },
   };
 }

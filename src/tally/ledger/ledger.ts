@@ -1,6 +1,6 @@
 import type { ListingRows, TaskReading } from '../../listing/listing.ts';
-import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
-import { Histogram } from '../../metrics/catalogue/histogram.ts';
+import { LISTING_FAMILIES } from '../../listing/catalogue.ts';
+import { Histogram } from '../../listing/histogram.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
 import type { Instant } from '../instant.ts';
 import { createFindings, type Findings, type CommitTimes } from './account.ts';
@@ -95,7 +95,7 @@ export class Ledger {
   /** A stream can have carried bytes for at least this long between two listings. */
   pollIntervalMs: number;
   readonly #maxStreamRate: number;
-  readonly lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
+  readonly lifetimes = new Histogram(LISTING_FAMILIES.taskLifetime.buckets);
   readonly #accounts = new Map<string, TaskAccount>();
   #live: TaskAccount[] = [];
   readonly #departed: DepartedAccounts;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { parseSeries, sumSeries } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { SHIPPED } from '../../support/shipped.ts';

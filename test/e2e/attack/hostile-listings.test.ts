@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { parseSeries, selectSeries, sumSeries, type Series } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';

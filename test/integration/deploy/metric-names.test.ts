@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { deployPath, readAlertRules, readRecordingRules } from '../../support/deploy-files.ts';
 import { listKnownSeries } from '../../support/known-names.ts';
 

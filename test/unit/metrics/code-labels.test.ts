@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { CodeLabels } from '../../../src/metrics/exposition/code-labels.ts';
-import { columnOf, type Family } from '../../../src/metrics/catalogue/family.ts';
+import { columnOf, type Family } from '../../../src/listing/family.ts';
 
 const code = (serviceCode: string, labels: Readonly<Record<string, string>> = {}) => ({
   serviceCode,

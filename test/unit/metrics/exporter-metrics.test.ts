@@ -3,9 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { Registry, Summary } from 'prom-client';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import type { CodeMetrics } from '../../../src/metrics/exposition/code-metrics.ts';
-import type { Family, FamilySelection } from '../../../src/metrics/catalogue/family.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import type { Family, FamilySelection } from '../../../src/listing/family.ts';
 import { render } from '../../support/render.ts';
 import { DefaultMetrics, toDefaultFamily } from '../../../src/metrics/exposition/prom-client-adapter.ts';
 import {
@@ -189,26 +188,6 @@ test('the collections of the exporter and of each service code add up to everyth
     exporterNames.includes(CATALOGUE.buildInfo.name) && exporterNames.includes('process_start_time_seconds'),
   );
   assert.deepEqual([...codeNames, ...exporterNames], await listNames('everything'));
-});
-
-test('samples stay the same objects until something is recorded', async (t) => {
-  const { metrics } = start(t);
-  const records: readonly ((poll: CodeMetrics) => void)[] = [
-    (poll) => poll.recordSuccess(1),
-    (poll) => poll.recordFailure('timeout', 1),
-    (poll) => poll.recordSkip('overlap'),
-    (poll) => poll.setResponseBytes(1),
-    () => metrics.track('A', 30_000),
-  ];
-  const poll = metrics.track('A', 15_000);
-  const collect = async () => (await metrics.collect({ serviceCode: 'A' })).map(({ samples }) => samples);
-  for (const record of records) {
-    const before = await collect();
-    const again = await collect();
-    assert.ok(before.every((samples, index) => samples === again[index]));
-    record(poll);
-    assert.notDeepEqual(await collect(), before, record.toString());
-  }
 });
 
 test('a complete collection has build, configuration and process metrics', async (t) => {

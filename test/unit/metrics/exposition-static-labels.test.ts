@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import { columnOf, type Family } from '../../../src/metrics/catalogue/family.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { columnOf, type Family } from '../../../src/listing/family.ts';
 import { render } from '../../support/render.ts';
 
 const POLLS: Family = { spec: CATALOGUE.polls, samples: columnOf(3), serviceCode: 'A' };

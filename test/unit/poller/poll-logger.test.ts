@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { familiesOf } from '../../../src/listing/label-groups.ts';
 import { recordOf } from '../../../src/listing/rows.ts';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { PollLogger } from '../../../src/poller/poll-logger.ts';
 import type { FailedListing } from '../../../src/poller/fetch-listing.ts';
 import type { ListingProblems, Snapshot } from '../../../src/tally/snapshot.ts';

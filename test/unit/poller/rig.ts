@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sumColumn } from '../../../src/listing/rows.ts';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { Poller } from '../../../src/poller/poller.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import type { Family } from '../../../src/metrics/catalogue/family.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import type { Family } from '../../../src/listing/family.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
 import { countSeries } from '../../../src/metrics/exposition/exposition.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';

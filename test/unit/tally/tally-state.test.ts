@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { AccountBudget } from '../../../src/tally/account-budget.ts';
 import type { TaskRecord } from '../../support/listing-records.ts';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { hashTexts } from '../../support/text-hash.ts';
 import { REMEMBERED_MS } from '../../../src/tally/ledger/departed-accounts.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';

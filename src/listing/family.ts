@@ -1,4 +1,4 @@
-import type { LabelSet } from '../../listing/label-values.ts';
+import type { LabelSet } from './label-values.ts';
 
 /** Types of families, as OpenMetrics 1.0 names them. In text 0.0.4, `info` is a gauge of value 1. */
 export type FamilyType = 'gauge' | 'counter' | 'histogram' | 'info';
@@ -23,9 +23,11 @@ export interface Column {
 
 export const NO_NUMBERS: Column = { labelSets: [], numbers: [] };
 
+const NO_LABELS: Column['labelSets'] = [[]];
+
 /** A number without labels; no sample if it is unknown. */
 export function columnOf(number: number = Number.NaN): Column {
-  return { labelSets: [[]], numbers: [number] };
+  return { labelSets: NO_LABELS, numbers: [number] };
 }
 
 export function columnByLabel(entries: readonly (readonly [label: string, number: number])[]): Column {
@@ -54,6 +56,16 @@ export interface Family {
   readonly serviceCode?: string;
   /** Added to each sample after the family's own labels. */
   readonly staticLabels?: StaticLabels;
+}
+
+/** The families of a closed set with their samples, in the order of the set. */
+export function toFamilies<Key extends string>(
+  specs: Readonly<Record<Key, FamilySpec>>,
+  samples: Readonly<Record<Key, Samples>>,
+): Family[] {
+  const families: Family[] = [];
+  for (const key in specs) families.push({ spec: specs[key], samples: samples[key] });
+  return families;
 }
 
 /** Families that a scrape asks for: all, those of the process, or those of one service code. */

@@ -1,55 +1,9 @@
-import { IN_LAST_LISTING } from '../../listing/label-group.ts';
-import {
-  labelGroup,
-  LABEL_GROUP_NAMES,
-  type FamilyOf,
-  type TableCounterKey,
-  type TableFamilyKey,
-  type TableGaugeKey,
-  type TaskGroupName,
-} from '../../listing/label-groups.ts';
-import type { FamilySpec, FamilyType } from './family.ts';
+import { define, LISTING_COUNTERS, LISTING_GAUGES, SINGLE_TASK_FAMILIES } from '../listing/catalogue.ts';
+import { IN_LAST_LISTING } from '../listing/label-group.ts';
 
-/** A family: its name tells the type, as OpenMetrics demands of counters and infos. */
-type Definition = Pick<FamilySpec, 'name' | 'help' | 'buckets'> & Partial<Pick<FamilySpec, 'labels'>>;
+/* Each set of families has a record of its samples beside the state that they show. */
 
-function define<const Definitions extends Readonly<Record<string, Definition>>>(
-  firstLabels: readonly string[],
-  definitions: Definitions,
-): { readonly [Key in keyof Definitions]: Omit<Definitions[Key], 'labels'> & FamilySpec };
-function define(firstLabels: readonly string[], definitions: Readonly<Record<string, Definition>>) {
-  return Object.fromEntries(
-    Object.entries(definitions).map(([key, { labels = [], ...family }]) => [
-      key,
-      { ...family, type: toType(family), labels: [...firstLabels, ...labels] },
-    ]),
-  );
-}
-
-function toType({ name, buckets }: Definition): FamilyType {
-  if (name.endsWith('_total')) return 'counter';
-  if (name.endsWith('_info')) return 'info';
-  return buckets === undefined ? 'gauge' : 'histogram';
-}
-
-function listTable(of: 'gauge'): Readonly<Record<TableGaugeKey, Definition>>;
-function listTable(of: 'counter'): Readonly<Record<TableCounterKey, Definition>>;
-function listTable(of: 'tasks'): Readonly<Record<FamilyOf<TaskGroupName>, Definition>>;
-function listTable(of: 'gauge' | 'counter' | 'tasks'): Readonly<Partial<Record<TableFamilyKey, Definition>>> {
-  const groups = LABEL_GROUP_NAMES.map((name) => labelGroup(name));
-  return Object.fromEntries(
-    groups
-      .filter((group) => (group.of === 'single_task') === (of === 'tasks'))
-      .flatMap(({ labels, families }) =>
-        Object.entries(families)
-          .filter(([, { type }]) => of === 'tasks' || type === of)
-          .map(([key, { name, help }]) => [key, { name, help, labels: Object.keys(labels) }] as const),
-      ),
-  );
-}
-
-const CODE_FAMILIES = define(['service_code'], {
-  // From the last good listing.
+const LAST_POLL = define(['service_code'], {
   up: {
     name: 'xvs_up',
     help: 'Whether the last poll succeeded: HTTP 2xx, a complete and valid listing, "ret" = 0.',
@@ -58,9 +12,10 @@ const CODE_FAMILIES = define(['service_code'], {
     name: 'xvs_ret',
     help: '"ret" of the last response (0 is success); absent if the response had none.',
   },
-  ...listTable('gauge'),
+});
 
-  // What `expect` of a service code says.
+/** What `expect` of a service code says. */
+const EXPECTATIONS = define(['service_code'], {
   expectedTasks: {
     name: 'xvs_expected_tasks',
     help: 'Live tasks that must run: the larger of expect.tasks and the number of expect.names.',
@@ -90,19 +45,19 @@ const CODE_FAMILIES = define(['service_code'], {
     help: 'The "outputs" of an expected name; absent where it is not set.',
     labels: ['task_name'],
   },
+});
 
-  // Accumulated between listings.
-  ...listTable('counter'),
-  taskLifetime: {
-    name: 'xvs_task_lifetime_seconds',
-    help: 'Time between the first and the last good listing with a task that has ended and never read a file.',
-    buckets: [15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400],
-  },
+/** Families of the last good listing of a service code, and of its counters. */
+export const STATE_FAMILIES = {
+  ...LAST_POLL,
+  ...LISTING_GAUGES,
+  ...EXPECTATIONS,
+  ...LISTING_COUNTERS,
+  ...SINGLE_TASK_FAMILIES,
+};
 
-  // Per task, if metrics.per_task is on.
-  ...listTable('tasks'),
-
-  // Exporter.
+/** Families of the polls of a service code. */
+export const POLL_FAMILIES = define(['service_code'], {
   polls: {
     name: 'xvs_exporter_polls_total',
     help: 'Polls that ended, successful or not; not those that a reload or a shutdown aborted.',
@@ -151,11 +106,8 @@ const CODE_FAMILIES = define(['service_code'], {
   },
 });
 
-const PROCESS_FAMILIES = define([], {
-  series: {
-    name: 'xvs_exporter_series',
-    help: 'Series in a scrape without filters.',
-  },
+/** Families of the process, without those of the web server. */
+export const PROCESS_FAMILIES = define([], {
   serviceCodes: {
     name: 'xvs_exporter_service_codes',
     help: 'Service codes that this process polls.',
@@ -224,6 +176,17 @@ const PROCESS_FAMILIES = define([], {
     name: 'xvs_exporter_time_seconds',
     help: "The exporter's clock at the scrape. Ages are differences of two of its timestamps.",
   },
+});
+
+/** The one that counts all others. */
+export const SERIES_FAMILIES = define([], {
+  series: {
+    name: 'xvs_exporter_series',
+    help: 'Series in a scrape without filters.',
+  },
+});
+
+export const WEB_FAMILIES = define([], {
   webConnections: {
     name: 'xvs_exporter_web_connections',
     help: 'Open connections to the web server.',
@@ -244,5 +207,11 @@ const PROCESS_FAMILIES = define([], {
   },
 });
 
-/** All metric families, in the order of the exposition. */
-export const CATALOGUE = { ...CODE_FAMILIES, ...PROCESS_FAMILIES };
+/** All metric families. */
+export const CATALOGUE = {
+  ...STATE_FAMILIES,
+  ...POLL_FAMILIES,
+  ...PROCESS_FAMILIES,
+  ...SERIES_FAMILIES,
+  ...WEB_FAMILIES,
+};

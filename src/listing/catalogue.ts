@@ -1,0 +1,64 @@
+import {
+  labelGroup,
+  LABEL_GROUP_NAMES,
+  type FamilyOf,
+  type TableCounterKey,
+  type TableFamilyKey,
+  type TableGaugeKey,
+  type TaskGroupName,
+} from './label-groups.ts';
+import type { FamilySpec, FamilyType } from './family.ts';
+
+/** A family: its name tells the type, as OpenMetrics demands of counters and infos. */
+type Definition = Pick<FamilySpec, 'name' | 'help' | 'buckets'> & Partial<Pick<FamilySpec, 'labels'>>;
+
+/** Families by key, with their types and all of their labels. */
+export function define<const Definitions extends Readonly<Record<string, Definition>>>(
+  firstLabels: readonly string[],
+  definitions: Definitions,
+): { readonly [Key in keyof Definitions]: Omit<Definitions[Key], 'labels'> & FamilySpec };
+export function define(firstLabels: readonly string[], definitions: Readonly<Record<string, Definition>>) {
+  return Object.fromEntries(
+    Object.entries(definitions).map(([key, { labels = [], ...family }]) => [
+      key,
+      { ...family, type: toType(family), labels: [...firstLabels, ...labels] },
+    ]),
+  );
+}
+
+function toType({ name, buckets }: Definition): FamilyType {
+  if (name.endsWith('_total')) return 'counter';
+  if (name.endsWith('_info')) return 'info';
+  return buckets === undefined ? 'gauge' : 'histogram';
+}
+
+function listTable(of: 'gauge'): Readonly<Record<TableGaugeKey, Definition>>;
+function listTable(of: 'counter'): Readonly<Record<TableCounterKey, Definition>>;
+function listTable(of: 'tasks'): Readonly<Record<FamilyOf<TaskGroupName>, Definition>>;
+function listTable(of: 'gauge' | 'counter' | 'tasks'): Readonly<Partial<Record<TableFamilyKey, Definition>>> {
+  const groups = LABEL_GROUP_NAMES.map((name) => labelGroup(name));
+  return Object.fromEntries(
+    groups
+      .filter((group) => (group.of === 'single_task') === (of === 'tasks'))
+      .flatMap(({ labels, families }) =>
+        Object.entries(families)
+          .filter(([, { type }]) => of === 'tasks' || type === of)
+          .map(([key, { name, help }]) => [key, { name, help, labels: Object.keys(labels) }] as const),
+      ),
+  );
+}
+
+/** Families of listings, in the three parts of the exposition. */
+export const LISTING_GAUGES = define(['service_code'], listTable('gauge'));
+export const LISTING_COUNTERS = define(['service_code'], {
+  ...listTable('counter'),
+  taskLifetime: {
+    name: 'xvs_task_lifetime_seconds',
+    help: 'Time between the first and the last good listing with a task that has ended and never read a file.',
+    buckets: [15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400],
+  },
+});
+export const SINGLE_TASK_FAMILIES = define(['service_code'], listTable('tasks'));
+
+/** Families of listings, by key. */
+export const LISTING_FAMILIES = { ...LISTING_GAUGES, ...LISTING_COUNTERS, ...SINGLE_TASK_FAMILIES };
