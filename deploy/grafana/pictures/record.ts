@@ -60,15 +60,15 @@ const SELECTED_VARIABLES: Readonly<Record<string, Readonly<Record<string, string
 
 /**
  * Runs a service with faults and an exporter for some minutes and records the queries of the dashboards: a `Recording` as
- * JSON for each uid. With `moreCodes`, polls and scrapes are as rare as shipped.
+ * JSON for each uid. With `moreCodes`, polls and scrapes are rare, and no single task is exposed.
  */
 export async function record(minutes: number, moreCodes: number): Promise<ReadonlyMap<string, string>> {
   const codes = Array.from({ length: moreCodes }, (_, index) => `CODE_${index}`);
-  const interval = moreCodes === 0 ? '1s' : '15s';
+  const interval = moreCodes === 0 ? '1s' : '30s';
   // As for a data source with this `timeInterval`.
-  const step = moreCodes === 0 ? 5 : 15;
+  const step = moreCodes === 0 ? 5 : 30;
   await using service = startSimulatorProgram(
-    ...[...CODES, ...codes.map((code) => `${code}:abc:users=8,tasks=2`)].map(
+    ...[...CODES, ...codes.map((code) => `${code}:abc:users=4,tasks=2`)].map(
       (code) => `--service-code=${code}`,
     ),
     ...STREAMS.map((name) => `--stream=${name}`),
@@ -175,7 +175,7 @@ function startExporter({ serviceUrl, folder, port, codes, interval }: ExporterOp
       `--state.path=${join(folder, 'state')}`,
       `--poll.interval=${interval}`,
       '--poll.stall-after=20s',
-      '--metrics.per-task=true',
+      `--metrics.per-task=${codes.length === 0}`,
     ],
     { XVS_UPSTREAM_BASE_URL: serviceUrl, XVS_SECRET: 'abc' },
   );

@@ -54,7 +54,7 @@ export function expectedTable() {
     },
     {
       keys: [
-        { label: 'service_code', title: 'Service code', width: 300 },
+        { label: 'service_code', title: 'Service code', width: 330 },
         { label: 'task_name', title: 'Stream', width: 180 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },

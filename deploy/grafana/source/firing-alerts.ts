@@ -3,7 +3,7 @@ import { table } from './tables.ts';
 
 const KEYS = [
   { label: 'alertname', title: 'Alert', width: 230 },
-  { label: 'service_code', title: 'Service code', width: 300 },
+  { label: 'service_code', title: 'Service code', width: 330 },
   { label: 'task_name', title: 'Stream' },
   { label: 'vs_id', title: 'Server' },
   { label: 'instance', title: 'Instance' },

@@ -28,7 +28,7 @@ export function serviceCodeTable(q: Queries) {
     },
     {
       keys: [
-        { label: 'service_code', title: 'Service code', width: 300 },
+        { label: 'service_code', title: 'Service code', width: 330 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
       ],

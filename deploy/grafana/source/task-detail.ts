@@ -96,7 +96,7 @@ function taskTable() {
     },
     {
       keys: [
-        { label: 'service_code', title: 'Service code', width: 260 },
+        { label: 'service_code', title: 'Service code', width: 330 },
         { label: 'task', title: 'Name', width: 150 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },

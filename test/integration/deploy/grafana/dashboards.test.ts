@@ -232,10 +232,10 @@ test('plots of service codes, servers, streams and tasks have at most twenty of 
   }
 });
 
-test('axes of times that may be long have whole minutes or days', () => {
+test('axes of times that may be long have whole seconds, minutes or days', () => {
   for (const { title, targets, fieldConfig } of panels.filter(({ type }) => type === 'timeseries')) {
-    if (targets.some(({ expr }) => /time\(\)|lifetime/.test(expr)))
-      assert.match(fieldConfig?.defaults.unit ?? '', /^suffix: (min|days)$/, title);
+    if (targets.some(({ expr }) => /time\(\)|lifetime|offset/.test(expr)))
+      assert.match(fieldConfig?.defaults.unit ?? '', /^suffix: (s|min|days)$/, title);
   }
 });
 
