@@ -96,11 +96,11 @@ function taskTable() {
     },
     {
       keys: [
-        { label: 'service_code', title: 'Service code', width: 330 },
+        { label: 'service_code', title: 'Service code', width: 200 },
         { label: 'task', title: 'Name', width: 150 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
-        { label: 'task_id', title: 'Task', width: 250 },
+        { label: 'task_id', title: 'Task', width: 285 },
         { label: 'vs_id', title: 'Server', width: 140 },
         { label: 'formats', title: 'Formats', width: 110 },
         { label: 'merging', title: 'Merging', width: 90 },
