@@ -3,8 +3,8 @@ import type { Random } from '../random.ts';
 import { isLeaping, mayBeForgotten, type Audit, type AuditedAccount, type AuditedTask } from './audit.ts';
 import { hasEqualParts, NAMES, toEntry, type Entry, type SimulatedTask, type World } from './world.ts';
 
-/** More than any link carries in the six hours for which accounts are remembered. */
-const ABSURD_BYTES = 2e14;
+/** More than twice what any link carries in the six hours for which accounts are remembered. */
+const ABSURD_BYTES = 1e15;
 /** Leaps that a link can carry. */
 const MIN_LEAP_BYTES = 2e9;
 const MAX_LEAP_BYTES = 75e9;

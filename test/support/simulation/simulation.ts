@@ -445,6 +445,8 @@ export class Simulation {
     const suspendedMs = this.#random.integer(5 * HOUR_MS);
     this.#note(`suspended for ${Math.round(suspendedMs / 1000)} s`);
     this.#world.advance(suspendedMs);
+    // Steps of a streak go by the monotonic clock: these look fast.
+    for (const task of this.#world.tasks) task.hasLeapt = true;
   }
 
   async #kill(why: string): Promise<void> {
