@@ -54,7 +54,6 @@ const INPUT_BYTES: readonly [name: string, steps: readonly Step[], bytes: Record
     [list(task(100)), list(task(150)), list(task(30, { id: 'b', vsId: 'server-2' }))],
     { main: 180 },
   ],
-  ['a task that moves goes on', [list(task(100)), list(task(130, { vsId: 'server-2' }))], { main: 130 }],
   [
     'the same id that begins again misses three listings at most',
     [list(task(1e6)), list(task(10)), list(task(20)), list(task(30)), list(task(40))],
@@ -80,11 +79,6 @@ const INPUT_BYTES: readonly [name: string, steps: readonly Step[], bytes: Record
       list(task(200, { name: 'other' })),
     ],
     { main: 120, backup: 50 },
-  ],
-  [
-    'of a name in half of the listings, the bytes of the others count for no name',
-    [1, 2, 3, 4, 5, 6].map((round) => list(task(10 * round, { name: round % 2 ? 'main' : undefined }))),
-    { main: 30 },
   ],
   ['a name that is removed has no counter', [list(task(100)), removed()], {}],
   [
