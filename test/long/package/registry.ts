@@ -19,7 +19,7 @@ export interface Registry extends AsyncDisposable {
  * A registry of the packed package and of what the lock file has. Each of these has a newer version, too, which cannot be
  * installed. Files that the cache of npm lacks come from the registry of this machine.
  */
-export async function startRegistry({ folder, file }: PackedPackage): Promise<Registry> {
+export async function startRegistry({ folder, file, files }: PackedPackage): Promise<Registry> {
   const { packages } = lockSchema.parse(JSON.parse(readRepositoryFile('package-lock.json')));
   const archive = readFileSync(file);
   const outer = runNpm(folder, ['config', 'get', 'registry']).stdout.trim();
@@ -32,7 +32,8 @@ export async function startRegistry({ folder, file }: PackedPackage): Promise<Re
       const { version, integrity = ownIntegrity } = entry;
       const tarball = `${url}/${name}/-/${name.replace(/^.*\//, '')}-${version}.tgz`;
       // Registries add the last field.
-      const manifest = { ...entry, name, dist: { integrity, tarball }, _hasShrinkwrap: path === '' };
+      const _hasShrinkwrap = path === '' && files.some((packed) => packed.path === 'npm-shrinkwrap.json');
+      const manifest = { ...entry, name, dist: { integrity, tarball }, _hasShrinkwrap };
       const newer = version.replace(/\d+$/, (patch) => `${Number(patch) + 1}`);
       const broken = { ...manifest, version: newer, dist: { tarball: `${url}/none` } };
       return path === ''
