@@ -186,6 +186,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
     const reload = configuration.web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;
     const routes = { reload };
     const web = await startWebServer({
+      passwordKey: randomBytes(32),
       ...configuration.web,
       addresses: configuration.web.listenAddresses,
       webConfigurationSource,

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { RequestRejectionReason, WebMetrics } from '../../metrics/exposition/web-metrics.ts';
@@ -10,6 +10,8 @@ import { QueueFullError, RequestQueue } from '../request-queue.ts';
 import { importBcrypt, type ComparePassword, type WebConfiguration } from './web-configuration-file.ts';
 
 export interface AuthorizerOptions {
+  /** Random bytes that protect passwords in the cache. */
+  readonly passwordKey: Buffer;
   readonly hasOpenProbes: boolean;
   readonly metrics: WebMetrics;
   readonly logger: Logger;
@@ -25,8 +27,13 @@ export type Authorize = (
 const BASIC = /^basic ([A-Za-z0-9+/]+={0,2})$/i;
 
 /** Checks the client certificate, then the password. */
-export function createAuthorizer({ hasOpenProbes, metrics, logger }: AuthorizerOptions): Authorize {
-  const passwords = new PasswordVerifier();
+export function createAuthorizer({
+  passwordKey,
+  hasOpenProbes,
+  metrics,
+  logger,
+}: AuthorizerOptions): Authorize {
+  const passwords = new PasswordVerifier(passwordKey);
   const reject = (
     reason: RequestRejectionReason,
     ...response: Parameters<typeof respondText>
@@ -82,14 +89,15 @@ const DUMMY_SALT_AND_HASH = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDe
  */
 export class PasswordVerifier {
   readonly #compare: ComparePassword;
-  readonly #digestKey = randomBytes(32);
+  readonly #digestKey: Buffer;
   readonly #valid = new LRUCache<string, boolean>({ max: MAX_CACHED_VALID });
   readonly #invalid = new LRUCache<string, boolean>({ max: MAX_CACHED_INVALID });
   /** Comparisons that run or wait, by digest: requests with the same password share one. */
   readonly #pending = new Map<string, Promise<boolean>>();
   readonly #queue = new RequestQueue({ maxRunning: 1, maxWaiting: MAX_WAITING_PASSWORDS });
 
-  constructor(compare: ComparePassword = compareWithBcrypt) {
+  constructor(digestKey: Buffer, compare: ComparePassword = compareWithBcrypt) {
+    this.#digestKey = digestKey;
     this.#compare = compare;
   }
 

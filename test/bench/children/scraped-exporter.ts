@@ -22,6 +22,7 @@ async function run(): Promise<void> {
   };
   const { facade, poller, store, exporterMetrics } = createExporter(configuration, dependencies);
   const web = await startWebServer({
+    passwordKey: Buffer.alloc(32),
     addresses: configuration.web.listenAddresses,
     maxRequests: 100,
     metrics: exporterMetrics.web,

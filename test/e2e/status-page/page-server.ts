@@ -31,6 +31,7 @@ export class PageServer implements AsyncDisposable {
   /** Listens on a free port; returns the base URL. */
   async open(): Promise<string> {
     this.#server = await startWebServer({
+      passwordKey: Buffer.alloc(32),
       addresses: [{ host: '127.0.0.1', port: 0 }],
       maxRequests: 40,
       metrics: new RecordedWebMetrics(),

@@ -95,6 +95,7 @@ export async function startSecuredServer(
   const metrics = new RecordedWebMetrics();
   lines.length = 0;
   const server = await startWebServer({
+    passwordKey: Buffer.alloc(32),
     addresses: [{ host: HOST, port: 0 }],
     handle: ({ url }) => Promise.resolve(respondText(200, `hello from ${url}`)),
     maxRequests: 40,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PasswordVerifier } from '../../../../src/web/security/authorization.ts';
 
+const KEY = Buffer.alloc(32);
 const CLIENT = '192.0.2.1';
 const HASH = `$2y$10$${'x'.repeat(53)}`;
 const USERS = new Map([['prometheus', HASH]]);
@@ -9,7 +10,7 @@ const USERS = new Map([['prometheus', HASH]]);
 /** A verifier that records its comparisons; the password `right` is valid. */
 function createVerifier() {
   const comparisons: { password: string; hash: string }[] = [];
-  const verifier = new PasswordVerifier((password, hash) => {
+  const verifier = new PasswordVerifier(KEY, (password, hash) => {
     comparisons.push({ password, hash });
     return Promise.resolve(password === 'right');
   });
@@ -19,7 +20,7 @@ function createVerifier() {
 }
 
 test('bcrypt hashes of every prefix are compared', async () => {
-  const verifier = new PasswordVerifier();
+  const verifier = new PasswordVerifier(KEY);
   // From the documentation of the format and the tests of the exporter-toolkit.
   const saltAndHash = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi';
   for (const prefix of ['$2a$10$', '$2b$10$', '$2y$10$']) {
