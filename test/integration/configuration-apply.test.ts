@@ -30,16 +30,3 @@ test('a reload applies changed upstream limits, and the counters continue', asyn
     assert.ok(Math.abs(sumSeries(series, 'xvs_input_bytes_total', code) - pushed) < pushed / 10);
   }
 });
-
-test('a reload applies changed signing settings', async () => {
-  await using rig = await Rig.start();
-  const { configuration, exporter } = rig;
-  const { changed } = await exporter.apply({
-    ...configuration,
-    signing: { ...configuration.signing, algorithm: 'sha1' },
-  });
-  assert.equal(changed.length, CODES.length);
-  assert.deepEqual(readUp(await rig.poll()), ALL_DOWN);
-  await exporter.apply(configuration);
-  assert.deepEqual(readUp(await rig.poll()), ALL_UP);
-});

@@ -19,8 +19,6 @@ export class FaultProxy implements AsyncDisposable {
   onRequest: RequestScript | undefined;
   /** Handles each connection before a byte of it is read. */
   onConnection: ((socket: Socket) => void) | undefined;
-  /** Heads of the requests received. */
-  requestCount = 0;
   readonly #simulatorPort: number;
   readonly #tls: TlsServer | undefined;
   readonly #sockets = new Set<Socket>();
@@ -107,7 +105,6 @@ export class FaultProxy implements AsyncDisposable {
     client.on('data', (bytes: Buffer) => {
       head += bytes.toString('latin1');
       if (!head.endsWith('\r\n\r\n')) return;
-      this.requestCount += 1;
       if (this.onRequest === undefined) {
         simulator ??= this.#connectToSimulator(client);
         simulator.write(head, 'latin1');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import { INTERVAL_MS, STALE_AFTER_MS } from './rig-configuration.ts';
+import { STALE_AFTER_MS } from './rig-configuration.ts';
 import { Rig } from './rig.ts';
 import { sumSeries } from '../support/series.ts';
 
@@ -75,21 +74,6 @@ test('the status of a service code follows its polls', async (t) => {
   });
 });
 
-test('the breakdown of a listing has every server, with sums as on /metrics', async () => {
-  await using rig = await Rig.start();
-  const series = await rig.poll();
-  const { servers = [] } = rig.exporter.facade.getBreakdown(SOUND) ?? {};
-  const sumOf = (field: 'connections' | 'tasks' | 'users'): number =>
-    servers.reduce((sum, server) => sum + server[field], 0);
-  for (const [field, { name }] of [
-    ['tasks', CATALOGUE.tasks],
-    ['users', CATALOGUE.serverOnlineUsers],
-    ['connections', CATALOGUE.httpConnections],
-  ] as const)
-    assert.equal(sumOf(field), sumSeries(series, name, SOUND));
-  assert.ok(servers.length > 0 && servers.every(({ lastSeenMs }) => lastSeenMs === rig.clock.now()));
-});
-
 test('a service code is without traffic if no task receives or delivers bytes', async () => {
   await using rig = await Rig.start();
   await rig.poll();
@@ -106,26 +90,4 @@ test('a service code is without traffic if no task receives or delivers bytes', 
   rig.clock.advance(10_000);
   await rig.poll();
   assert.equal(getStatus(rig, SOUND).condition, 'up');
-});
-
-test('pages show the address and interval of a service code, and the uptime of the process', async () => {
-  await using rig = await Rig.start();
-  const { facade } = rig.exporter;
-  const { clock, configuration } = rig;
-  const baseUrl = configuration.serviceCodes.find(({ serviceCode }) => serviceCode === SOUND)?.baseUrl;
-  assert.deepEqual(facade.getPolling(SOUND), {
-    origin: baseUrl,
-    intervalMs: INTERVAL_MS,
-    nextPollInMs: undefined,
-    isPaused: false,
-  });
-  assert.equal(facade.getPolling('UNKNOWN'), undefined);
-  const startedMs = clock.now();
-  clock.advance(90_000);
-  const { uptimeMs, lastSuccessMs, lastFailureMs } = facade.getProcess();
-  assert.deepEqual([uptimeMs, lastSuccessMs, lastFailureMs], [90_000, startedMs, undefined]);
-  rig.exporter.exporterMetrics.recordConfigLoad(false);
-  assert.deepEqual(facade.getProcess().lastFailureMs, clock.now());
-  rig.exporter.exporterMetrics.recordConfigLoad(true);
-  assert.equal(facade.getProcess().lastFailureMs, undefined);
 });

@@ -5,10 +5,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { ConfigError } from '../../../src/config/config-error.ts';
-import { parseCommandLine } from '../../../src/commands/command-line.ts';
 import { SERVICE_CODE_KEYS } from '../../../src/config/service-codes/schema.ts';
 import { listSettings } from '../../../src/config/settings.ts';
-import { arbitraryText } from '../../support/arbitrary-text.ts';
 import {
   loadConfiguration,
   REQUIRED_ENVIRONMENT,
@@ -111,61 +109,5 @@ test('no message shows a misquoted secret', async () => {
       return !message.includes(SECRET);
     }),
     createRunParameters(500),
-  );
-});
-
-const text = fc.oneof(
-  arbitraryText(30),
-  fc.constantFrom(
-    '',
-    '0',
-    '-1',
-    '15s',
-    '1e3',
-    'http://',
-    'http://[::1',
-    'https://u:p@h',
-    ':0',
-    '[::]:1',
-    '{path}{',
-    'TESTING,,A',
-    '\ud800',
-  ),
-);
-
-test('any environment is valid or rejected with a message', async () => {
-  const names = listSettings().map(([path]) => `XVS_${path.replaceAll('.', '_').toUpperCase()}`);
-  await fc.assert(
-    fc.asyncProperty(
-      fc.dictionary(fc.constantFrom(...names, 'XVS_NO_SUCH'), text, { maxKeys: 4 }),
-      async (env) => {
-        // This includes paths of files that do not exist.
-        assertWellFormed(await loadForError({ env: { ...REQUIRED_ENVIRONMENT, ...env } }));
-      },
-    ),
-    createRunParameters(75),
-  );
-});
-
-test('any command line is valid or rejected with a message', async () => {
-  const name = fc.constantFrom(
-    ...listSettings().map(([path]) => path.replaceAll('_', '-')),
-    'config.check',
-    'x',
-  );
-  const flag = fc.oneof(
-    fc.tuple(name, text).map(([path, value]) => `--${path}=${value}`),
-    name.map((path) => `--${path}`),
-    text,
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(flag, { maxLength: 4 }), async (args) => {
-      assertWellFormed(await loadForError({ args, env: REQUIRED_ENVIRONMENT }));
-      assert.throws(() => {
-        parseCommandLine(args);
-        throw new ConfigError([]);
-      }, ConfigError);
-    }),
-    createRunParameters(75),
   );
 });

@@ -107,17 +107,6 @@ for (const [name, body, reason, message, ret, status = 200] of CASES) {
   });
 }
 
-test('the ret of an error response is read however its body is split into chunks', async () => {
-  const body = '{"detail":"x","ret":12}';
-  for (let first = 1; first < body.length - 1; first += 1) {
-    for (let second = first + 1; second < body.length; second += 1) {
-      const chunks = [body.slice(0, first), body.slice(first, second), body.slice(second)];
-      const { ret } = await fetchFrom(createClient(500, chunks));
-      assert.equal(ret, 12, JSON.stringify(chunks));
-    }
-  }
-});
-
 test('the body of an error response is not parsed after its first syntax error, but its size is counted', async () => {
   const fetched = await fetchFrom(createClient(502, ['{"ret":3,', PAGE, '"ret":4}']));
   assert.deepEqual([fetched.error?.reason, fetched.ret, fetched.bytes], ['http_status', 3, 17 + PAGE.length]);
@@ -158,26 +147,6 @@ test('an error of the client is returned with what was received before it', asyn
   });
 });
 
-test('a body that is not JSON ends the request immediately; the error has the offset of the invalid byte', async () => {
-  let deliveredChunks = 0;
-  const client: Client = {
-    requestListing: async (target, onBody, signal) => {
-      const countChunk = (chunk: Uint8Array, status: number): void => {
-        deliveredChunks += 1;
-        onBody(chunk, status);
-      };
-      return await createClient(200, ['{"ret":0,', '?', '"user_list":[]']).requestListing(
-        target,
-        countChunk,
-        signal,
-      );
-    },
-  };
-  const { error, bytes } = await fetchFrom(client);
-  assert.deepEqual([error?.reason, bytes, deliveredChunks], ['not_json', 10, 2]);
-  assert.match(error?.message ?? '', / at byte 9$/);
-});
-
 test('an error for lack of memory is a failure of the poll', async () => {
   const client: Client = { requestListing: () => Promise.reject(new RangeError('Out of memory')) };
   assert.equal((await fetchFrom(client)).error?.reason, 'resources');
@@ -202,15 +171,3 @@ for (const status of [200, 500]) {
     await assert.rejects(fetchFrom(createClient(status, [`{"ret":0,${LISTS}}`]), share), internalError);
   });
 }
-
-test('the client gets the signal, and an abort rejects with its reason', async () => {
-  const reason = new Error('Stopping');
-  const client: Client = {
-    requestListing: (_target, _onBody, signal) => {
-      signal.throwIfAborted();
-      return Promise.reject(new Error('Expected an aborted signal'));
-    },
-  };
-  const fetched = fetchListing(client, TARGET, getReaderPool(), undefined, AbortSignal.abort(reason));
-  await assert.rejects(fetched, reason);
-});

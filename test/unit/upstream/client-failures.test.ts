@@ -155,22 +155,6 @@ describe('the caller', () => {
     });
   }
 
-  it('does not cause a connection if its signal has aborted before', async (t) => {
-    let connections = 0;
-    const server = createServer(() => {
-      connections += 1;
-    });
-    const port = await listen(t, server);
-    const reason = new Error('aborted before');
-    const client = openClient(t);
-    const target = targetAt(`http://127.0.0.1:${port}`);
-    await assert.rejects(
-      client.requestListing(target, () => undefined, AbortSignal.abort(reason)),
-      (error) => error === reason,
-    );
-    assert.equal(connections, 0);
-  });
-
   it('has no listeners left on a signal that outlives its requests', async (t) => {
     const url = await serveHttp(t, (_request, response) => response.end('{}'));
     const controller = new AbortController();

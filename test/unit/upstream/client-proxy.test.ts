@@ -49,20 +49,6 @@ describe('the proxy', () => {
     assert.equal((await collectListing(client, targetAt(url))).status, 200);
     assert.deepEqual(proxy.seen, []);
   });
-
-  it('is not read from the environment', async (t) => {
-    const before = process.env['http_proxy'];
-    process.env['http_proxy'] = `http://127.0.0.1:${await findClosedPort()}`;
-    t.after(() => {
-      if (before === undefined) {
-        delete process.env['http_proxy'];
-      } else {
-        process.env['http_proxy'] = before;
-      }
-    });
-    const url = await serveHttp(t, respond);
-    assert.equal((await collectListing(openClient(t), targetAt(url))).status, 200);
-  });
 });
 
 describe('a tunnel that fails', () => {

@@ -5,10 +5,8 @@ import { describe, it, test, type TestContext } from 'node:test';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
-import { signRequest } from '../../../src/upstream/signing.ts';
 import { deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 import { collectListing, CLOCK, assertFailsWith, openClient, OPTIONS, targetAt } from './collect-listing.ts';
 import { serveHttp, serveProxy } from './servers.ts';
 
@@ -37,25 +35,6 @@ describe('a request', () => {
       'xvs-signature': 'c576f321f9ad60c92d85032a99f9856b8c432cdf55f6c275b2c8a27344a5bf14',
       'xvs-timestamp': '1443494296533',
     });
-  });
-
-  it('sends the service code percent-encoded and signs it unencoded', async (t) => {
-    const seen: IncomingMessage[] = [];
-    const url = await serveHttp(t, (request, response) => {
-      seen.push(request);
-      response.end('{}');
-    });
-    const serviceCode = "A B&ü/测试'+%";
-    await collectListing(openClient(t), targetAt(`${url}/live/`, { serviceCode }));
-    assert.equal(
-      seen[0]?.url,
-      "/live/api/20140928/task_list?service_code=A%20B%26%C3%BC%2F%E6%B5%8B%E8%AF%95'%2B%25",
-    );
-    const parts = { path: '/live/api/20140928/task_list', query: `service_code=${serviceCode}` };
-    assert.equal(
-      seen[0]?.headers['xvs-signature'],
-      signRequest(PUBLISHED_SCHEME, 'abc', parts, CLOCK.now())['xvs-signature'],
-    );
   });
 
   it('reuses connections and does not exceed their limit', async (t) => {
