@@ -7,7 +7,7 @@ import {
   type Fields,
   type RecordType,
 } from './fields.ts';
-import type { LabelNames } from './label-names.ts';
+import type { LabelValues } from './label-values.ts';
 import { EngineMemory } from './memory.ts';
 import { BAD_SHAPE, createReadError, OK } from './read-error.ts';
 
@@ -40,7 +40,7 @@ export interface EngineLimits {
 }
 
 export interface ColumnReaderHost {
-  readonly names: LabelNames;
+  readonly labelValues: LabelValues;
   /** The label value of the scheme of a URL. */
   nameScheme(url: string): string;
   /** Takes a member of the body that is no list; returns whether it is valid. */
@@ -120,7 +120,7 @@ export class ColumnReader {
     if (bytes.length > MAX_MATCH_BYTES)
       throw new RangeError(`Expected a text of at most ${MAX_MATCH_BYTES} bytes, found ${bytes.length}`);
     this.#memory.bytes.set(bytes, this.#exports.matchText.value);
-    if (this.#exports.begin(bytes.length) !== 0) this.#host.names.clear();
+    if (this.#exports.begin(bytes.length) !== 0) this.#host.labelValues.clear();
     if (this.#hasInvalidFields) for (const { invalidCounts } of this.#types.values()) invalidCounts.fill(0);
     this.#hasInvalidFields = false;
   }
@@ -263,9 +263,9 @@ export class ColumnReader {
       parseNumber: (token = 0, length = 0) => Number(this.#memory.readLatin1(token, length)),
       decodeText: (text = 0, length = 0, to = 0) =>
         this.#memory.writeUtf16(this.#memory.readText(text, length), to),
-      nameLabel: (key = 0, length = 0) => host.names.getId(this.#readKey(key, length)),
+      nameLabel: (key = 0, length = 0) => host.labelValues.getId(this.#readKey(key, length)),
       nameScheme: (url = 0, length = 0) =>
-        host.names.getId(host.nameScheme(this.#memory.readText(url, length))),
+        host.labelValues.getId(host.nameScheme(this.#memory.readText(url, length))),
       isMatch: (text = 0, length = 0) => (this.#memory.readText(text, length) === this.#matchText ? 1 : 0),
       takeScalar: (member = 0, token = 0, length = 0) => {
         const name = this.#members.find((_, index) => member === 1 << index) ?? '';

@@ -112,7 +112,7 @@ export const number: Field<NumberColumn> = { kind: NOT_NEGATIVE | VALUE };
 export const count: Field<NumberColumn> = { kind: INTEGER | NOT_NEGATIVE | VALUE };
 /** NaN if it is missing. */
 export const integer: Field<NumberColumn> = { kind: INTEGER | VALUE };
-/** A text of which nothing but the identity is used. */
+/** A text that is only compared: it becomes a part of the identity of its element. */
 export const identifying: Field<undefined> = { kind: TEXT };
 export const text: Field<TextColumn> = { kind: TEXT | RANGE };
 /** A text or a number, which the host takes. Only in the body. */

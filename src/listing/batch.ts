@@ -1,6 +1,7 @@
 import type { ColumnReader } from '../json-columns/column-reader.ts';
 import { bitOf, type Fields, type RecordType } from '../json-columns/fields.ts';
-import type { LabelNames } from '../json-columns/label-names.ts';
+import type { LabelValues } from '../json-columns/label-values.ts';
+import { recordByKey } from './label-group.ts';
 import type { AnyLabelSource, PartKind, RecordBatch } from './label-sources.ts';
 import type { BatchValues } from './row-table.ts';
 import type { PictureSizes } from './picture-sizes.ts';
@@ -16,13 +17,11 @@ export class Batch {
   readonly #derived = new Map<RecordKind, Map<AnyLabelSource, BatchValues>>();
   #number = 0;
 
-  constructor(reader: ColumnReader, table: TaskListTable, names: LabelNames, sizes: PictureSizes) {
+  constructor(reader: ColumnReader, table: TaskListTable, labelValues: LabelValues, sizes: PictureSizes) {
     const columnsOf = (kind: RecordKind) => reader.columnsOf<Fields>(table[kind]);
-    // Each record type has its own columns.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    this.columns = recordOf(RECORD_KINDS, columnsOf) as unknown as ColumnsByRecord;
+    this.columns = recordByKey<ColumnsByRecord>(RECORD_KINDS, columnsOf);
     this.#records = recordOf(RECORD_KINDS, (kind) =>
-      createRecordBatch(columnsOf(kind), table[kind], names, sizes),
+      createRecordBatch(columnsOf(kind), table[kind], labelValues, sizes),
     );
     const { task, output } = this.columns;
     const tasksOfOutputs = this.#derive('output', (to) => fillOwners(to, task.outputs.ends, task.rows));
@@ -75,7 +74,7 @@ export class Batch {
 function createRecordBatch(
   columns: { readonly rows: number; readonly valid: Uint32Array } & Readonly<Record<string, unknown>>,
   type: RecordType,
-  names: LabelNames,
+  labelValues: LabelValues,
   sizes: PictureSizes,
 ): RecordBatch {
   return {
@@ -85,7 +84,7 @@ function createRecordBatch(
     get valid() {
       return columns.valid;
     },
-    names,
+    labelValues,
     sizes,
     // The types of label sources say that the columns exist, and which hold labels.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -10,6 +10,7 @@ import {
   listed,
   moment,
   output,
+  recordByKey,
   singleTask,
   stream,
   task,
@@ -320,26 +321,20 @@ const WHOLE_GROUPS = listGroups('whole');
 export const EXPECTED_GROUPS = listGroups('expected_task');
 export const TASK_GROUPS = listGroups('single_task');
 export const LABEL_GROUP_NAMES = [...LIMITED_GROUPS, ...WHOLE_GROUPS, ...EXPECTED_GROUPS, ...TASK_GROUPS];
-const FAMILIES = listOnce((name) => Object.keys(labelGroup(name).families));
-const COUNTERS = listOnce((name) =>
-  FAMILIES.get(name)?.filter((family) => labelGroup(name).families[family]?.type === 'counter'),
+type FamiliesByGroup = { readonly [G in LabelGroupName]: readonly FamilyOf<G>[] };
+const FAMILIES = recordByKey<FamiliesByGroup>(LABEL_GROUP_NAMES, (name) =>
+  Object.keys(labelGroup(name).families),
+);
+const COUNTERS = recordByKey<FamiliesByGroup>(LABEL_GROUP_NAMES, (name) =>
+  FAMILIES[name].filter((family) => labelGroup(name).families[family]?.type === 'counter'),
 );
 
 export function familiesOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {
-  // The map has the families of each group by its name.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return FAMILIES.get(name) as unknown as readonly FamilyOf<G>[];
+  return FAMILIES[name];
 }
 
 export function countersOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {
-  // As above.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return COUNTERS.get(name) as unknown as readonly FamilyOf<G>[];
-}
-
-/** A fact of each label group, which all service codes share. */
-function listOnce<Fact>(find: (name: LabelGroupName) => Fact): ReadonlyMap<LabelGroupName, Fact> {
-  return new Map(LABEL_GROUP_NAMES.map((name) => [name, find(name)]));
+  return COUNTERS[name];
 }
 
 /** Labels that become `__other__` when a label set folds. */

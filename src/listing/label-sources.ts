@@ -1,5 +1,5 @@
 import type { LabelColumn, NumberColumn } from '../json-columns/fields.ts';
-import type { LabelNames } from '../json-columns/label-names.ts';
+import type { LabelValues } from '../json-columns/label-values.ts';
 import { MISSING_ID } from './label-values.ts';
 import type { ColumnsByRecord, RecordKind } from './task-list.ts';
 
@@ -12,7 +12,7 @@ import type { ColumnsByRecord, RecordKind } from './task-list.ts';
 export interface RecordBatch {
   readonly rows: number;
   readonly valid: Uint32Array;
-  readonly names: LabelNames;
+  readonly labelValues: LabelValues;
   readonly sizes: { find(width: number, height: number): number };
   readonly labels: (column: string) => Uint32Array;
   readonly numbers: (column: string) => Float64Array;
@@ -77,7 +77,7 @@ export function named<const N extends string>(
   return {
     fill: (ids, batch) => {
       const numbers = batch.numbers(column);
-      const nameIds = names.map((name) => batch.names.getId(name));
+      const nameIds = names.map((name) => batch.labelValues.getId(name));
       for (let at = 0; at < batch.rows; at += 1) ids[at] = nameIds[numbers[at] ?? -1] ?? MISSING_ID;
     },
   };

@@ -1,6 +1,7 @@
 import type { ColumnReader } from '../json-columns/column-reader.ts';
-import type { LabelNames } from '../json-columns/label-names.ts';
+import type { LabelValues } from '../json-columns/label-values.ts';
 import { Batch } from './batch.ts';
+import { recordByKey } from './label-group.ts';
 import {
   familiesOf,
   LABEL_GROUPS,
@@ -14,7 +15,7 @@ import { PictureSizes } from './picture-sizes.ts';
 import type { ReaderLimits } from './reader-limits.ts';
 import { Rejections } from './rejections.ts';
 import { addToColumn, RowTable, type RowTableKey } from './row-table.ts';
-import { TextRows, recordOf } from './rows.ts';
+import { TextRows } from './rows.ts';
 import type { TaskListTable, Tasks } from './task-list.ts';
 import { readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
 
@@ -36,7 +37,7 @@ export class ListingSums {
   readonly rejections: Rejections;
   readonly #reader: ColumnReader;
   readonly #table: TaskListTable;
-  readonly #names: LabelNames;
+  readonly #labelValues: LabelValues;
   readonly #sizes: PictureSizes;
   readonly #batch: Batch;
   readonly #tables: Tables;
@@ -47,23 +48,21 @@ export class ListingSums {
   constructor(
     reader: ColumnReader,
     table: TaskListTable,
-    names: LabelNames,
+    labelValues: LabelValues,
     limits: ReaderLimits,
     key: RowTableKey,
   ) {
     this.#reader = reader;
     this.#table = table;
-    this.#names = names;
-    this.#sizes = new PictureSizes(names, limits.maxLabelSets, key);
-    this.#batch = new Batch(reader, table, names, this.#sizes);
-    // Each label group has its own families.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    this.#tables = recordOf(RECORD_GROUPS, (group) => {
+    this.#labelValues = labelValues;
+    this.#sizes = new PictureSizes(labelValues, limits.maxLabelSets, key);
+    this.#batch = new Batch(reader, table, labelValues, this.#sizes);
+    this.#tables = recordByKey<Tables>(RECORD_GROUPS, (group) => {
       const { of, labels } = LABEL_GROUPS[group];
       const sources = Object.values(labels).map((source) => this.#batch.labelsOf(of, source));
       return new RowTable(familiesOf(group), sources, limits.maxLabelSets, key);
-    }) as unknown as Tables;
-    this.#readings = new TaskReadings(reader, table, names, limits.maxAccounts);
+    });
+    this.#readings = new TaskReadings(reader, table, labelValues, limits.maxAccounts);
     this.rejections = new Rejections(reader, table);
   }
 
@@ -225,11 +224,9 @@ export class ListingSums {
     // A server with users or tasks is in both, if only at 0.
     addServers(userServers, taskServers);
     addServers(taskServers, userServers);
-    // Each table has the families of its label group.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const rows = recordOf(RECORD_GROUPS, (group) =>
-      this.#tables[group].toRows(this.#names),
-    ) as unknown as Pick<ListingRows, RecordGroupName>;
+    const rows = recordByKey<Pick<ListingRows, RecordGroupName>>(RECORD_GROUPS, (group) =>
+      this.#tables[group].toRows(this.#labelValues),
+    );
     return Object.assign(rows, {
       invalidRecords: this.rejections.countRecords(),
       invalidFields: this.rejections.countFields(),

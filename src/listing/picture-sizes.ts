@@ -1,4 +1,4 @@
-import type { LabelNames } from '../json-columns/label-names.ts';
+import type { LabelValues } from '../json-columns/label-values.ts';
 import { MISSING_ID, OTHER_ID } from './label-values.ts';
 import { RowTable, type RowTableKey } from './row-table.ts';
 
@@ -6,11 +6,11 @@ const NO_IDS = new Uint32Array(0);
 
 /** The label values of picture sizes in one listing: the label id of each, by the ids of width and height. */
 export class PictureSizes {
-  readonly #names: LabelNames;
+  readonly #labelValues: LabelValues;
   readonly #table: RowTable<'id'>;
 
-  constructor(names: LabelNames, maxSizes: number, key: RowTableKey) {
-    this.#names = names;
+  constructor(labelValues: LabelValues, maxSizes: number, key: RowTableKey) {
+    this.#labelValues = labelValues;
     this.#table = new RowTable(['id'], [() => NO_IDS, () => NO_IDS], maxSizes, key);
   }
 
@@ -31,6 +31,8 @@ export class PictureSizes {
 
   #name(width: number, height: number): number {
     if (width === OTHER_ID || height === OTHER_ID) return OTHER_ID;
-    return this.#names.getId(`${this.#names.getValue(width)}x${this.#names.getValue(height)}`);
+    return this.#labelValues.getId(
+      `${this.#labelValues.getValue(width)}x${this.#labelValues.getValue(height)}`,
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { ColumnReader, type HashKey } from '../json-columns/column-reader.ts';
-import { LabelNames } from '../json-columns/label-names.ts';
+import { LabelValues } from '../json-columns/label-values.ts';
 import { createTrapError, ReadError } from '../json-columns/read-error.ts';
 import { NAMED_VALUES } from './label-groups.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from './label-values.ts';
@@ -116,16 +116,16 @@ class ReaderInstance {
   ) {
     this.nameField = nameField;
     const table = createTaskListTable(limits, nameField);
-    const names = new LabelNames([UNKNOWN, OTHER, ...NAMED_VALUES], sanitizeLabelValue);
+    const labelValues = new LabelValues([UNKNOWN, OTHER, ...NAMED_VALUES], sanitizeLabelValue);
     const engineLimits = { ...limits, ...computeLabelLimits(limits) };
     this.reader = new ColumnReader(module, table.body, engineLimits, keys.engine, {
-      names,
+      labelValues,
       nameScheme: parseInputProtocol,
       takeScalar: (_ret, value) => this.#takeRet(value),
       noteRejected: (type, reason, entry) => this.sums.rejections.noteElement(type, reason, entry),
       takeBatch: () => this.sums.takeBatch(),
     });
-    this.sums = new ListingSums(this.reader, table, names, limits, keys.rows);
+    this.sums = new ListingSums(this.reader, table, labelValues, limits, keys.rows);
   }
 
   /** "Response object", `ret`: an integer, or a string of digits. */

@@ -1,4 +1,4 @@
-import type { LabelNames } from '../json-columns/label-names.ts';
+import type { LabelValues } from '../json-columns/label-values.ts';
 import { internLabels, OTHER_ID, type LabelSet } from './label-values.ts';
 import { recordOf, type OpenRows } from './rows.ts';
 
@@ -132,13 +132,13 @@ export class RowTable<Family extends string = string> {
     return this.#ids[row * MAX_LABELS + place] ?? 0;
   }
 
-  /** The rows with the names of their labels, for longer than the table has them. */
-  toRows(names: LabelNames): OpenRows<Family> {
+  /** The rows with the values of their labels, for longer than the table has them. */
+  toRows(labelValues: LabelValues): OpenRows<Family> {
     const labelSets: LabelSet[] = [];
     const labels = this.#labels.map(() => '');
     for (let row = 0; row < this.rows; row += 1) {
       for (let place = 0; place < labels.length; place += 1)
-        labels[place] = names.getValue(this.labelAt(row, place));
+        labels[place] = labelValues.getValue(this.labelAt(row, place));
       labelSets.push(internLabels(labels));
     }
     // A typed array would take more memory than a few numbers.

@@ -1,6 +1,6 @@
 import type { ColumnReader } from '../json-columns/column-reader.ts';
 import type { TextColumn } from '../json-columns/fields.ts';
-import type { LabelNames } from '../json-columns/label-names.ts';
+import type { LabelValues } from '../json-columns/label-values.ts';
 import {
   OWN_INPUT,
   type AccountReservations,
@@ -29,7 +29,7 @@ export interface TaskRows {
 /** The readings of the tasks of a listing, up to the limit of accounts. */
 export class TaskReadings {
   readonly #reader: ColumnReader;
-  readonly #names: LabelNames;
+  readonly #labelValues: LabelValues;
   readonly #maxAccounts: number;
   readonly #tasks: Tasks;
   readonly #inputs: Inputs;
@@ -44,9 +44,9 @@ export class TaskReadings {
   /** Tasks without accounts, by what there is too much of: in the listing, or in the process. */
   readonly surplus = { task: 0, account: 0 };
 
-  constructor(reader: ColumnReader, table: TaskListTable, names: LabelNames, maxAccounts: number) {
+  constructor(reader: ColumnReader, table: TaskListTable, labelValues: LabelValues, maxAccounts: number) {
     this.#reader = reader;
-    this.#names = names;
+    this.#labelValues = labelValues;
     this.#maxAccounts = maxAccounts;
     this.#tasks = reader.columnsOf(table.task);
     this.#inputs = reader.columnsOf(table.input);
@@ -132,7 +132,7 @@ export class TaskReadings {
     for (const output of outputs) connections += output.connections;
     return {
       id,
-      vsId: this.#names.getValue(tasks.vs_id[row] ?? 0),
+      vsId: this.#labelValues.getValue(tasks.vs_id[row] ?? 0),
       name: this.#readName(rows),
       progress: toOptional(tasks.progress[row]),
       inputCount,
@@ -140,7 +140,7 @@ export class TaskReadings {
         bytes === undefined
           ? readInputs(this.#inputs, firstInput, inputsEnd)
           : [{ identity: OWN_INPUT, bytes }],
-      protocol: inputCount === 1 ? this.#names.getValue(this.#inputs.url[firstInput] ?? 0) : undefined,
+      protocol: inputCount === 1 ? this.#labelValues.getValue(this.#inputs.url[firstInput] ?? 0) : undefined,
       outputs,
       connections,
     };

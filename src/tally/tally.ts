@@ -7,6 +7,7 @@ import {
   type TableFamilyKey,
   type WholeGroupName,
 } from '../listing/label-groups.ts';
+import { recordByKey } from '../listing/label-group.ts';
 import { isNamed, OTHER, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
 import { placeOf, recordOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
@@ -109,9 +110,7 @@ export class Tally {
 
   commit(listing: Listing, at: Instant): CommitResult {
     const time = this.#toTimeline(at);
-    // Each label group has its own rows.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const ledgerRows = recordOf(COUNTED_GROUPS, (group) => new TextRows(group)) as unknown as LedgerRows;
+    const ledgerRows = recordByKey<LedgerRows>(COUNTED_GROUPS, (group) => new TextRows(group));
     const rows = Object.assign(ledgerRows, listing.rows);
     this.#hideUnmetered(rows.outputs);
     const expectedNames = this.#expectedTasks.names;
@@ -153,12 +152,10 @@ export class Tally {
 
   /** What is counted after the last commit, or was restored. */
   collectCounts(): Counts {
-    // Each label group has its own rows.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const rows = recordOf(
+    const rows = recordByKey<RowsOf<LimitedGroupName>>(
       LIMITED_GROUPS,
       (group) => this.#groups[group].published,
-    ) as unknown as RowsOf<LimitedGroupName>;
+    );
     const expectedRows = this.#expectedCounters.collect(this.#expectedTasks.names);
     const taskRows = this.#details?.collect(this.#ledger);
     return {

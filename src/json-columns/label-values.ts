@@ -1,5 +1,5 @@
 /** The label values of one instance of the module by id. Two spellings of a value share an id. */
-export class LabelNames {
+export class LabelValues {
   readonly #fixed: readonly string[];
   readonly #sanitize: (text: string) => string;
   readonly #values: string[] = [];
