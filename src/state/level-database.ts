@@ -129,7 +129,16 @@ async function identifyFiles(folder: string): Promise<string> {
 /** Messages of LevelDB about files that belong to the database and are missing or cut off. */
 const DAMAGE = /No such file or directory|Invalid argument/;
 /** Codes of Node.js and messages of LevelDB about unusable folders, also on file systems without locks. */
-const UNUSABLE_CODES = ['ENOTDIR', 'ENOENT', 'EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'ENAMETOOLONG'];
+const UNUSABLE_TEXTS: ReadonlyMap<string | undefined, string> = new Map([
+  ['ENOTDIR', 'a part of the path is a file'],
+  ['EEXIST', 'a part of the path is a file'],
+  ['ENOENT', 'its parent folder does not exist'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['EROFS', 'its file system is read-only'],
+  ['ELOOP', 'its links lead to each other'],
+  ['ENAMETOOLONG', 'its name is too long'],
+]);
 const UNUSABLE =
   /(?:Not a directory|Permission denied|Operation not permitted|Read-only file system|No locks available|not supported|not implemented)$/;
 
@@ -140,13 +149,14 @@ export async function translateErrors<T>(result: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof DatabaseError) throw error;
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    const message = getErrorMessage(cause);
-    throw new DatabaseError(classifyError(getErrorCode(cause), message), message, error);
+    const code = getErrorCode(cause);
+    const message = UNUSABLE_TEXTS.get(code) ?? getErrorMessage(cause);
+    throw new DatabaseError(classifyError(code, message), message, error);
   }
 }
 
 function classifyError(code: string | undefined, message: string): DatabaseErrorCode {
-  if (UNUSABLE_CODES.includes(code ?? '') || UNUSABLE.test(message)) return 'unusable';
+  if (UNUSABLE_TEXTS.has(code) || UNUSABLE.test(message)) return 'unusable';
   if (code === 'LEVEL_LOCKED') return 'locked';
   const isDamage = code === 'LEVEL_CORRUPTION' || (code === 'LEVEL_IO_ERROR' && DAMAGE.test(message));
   return isDamage ? 'damaged' : 'failing';

@@ -151,7 +151,8 @@ const REMEDIES: Readonly<Record<DatabaseErrorCode, string>> = {
 function describeOpenError(path: string, error: DatabaseError): DatabaseError {
   const { code, message } = error;
   const expectation = 'expected a folder that this process can read, write and lock';
-  const finding = code === 'locked' ? 'which another process has locked' : `which fails (${message})`;
+  const finding =
+    code === 'locked' ? 'which another process has locked' : `which cannot be used (${message})`;
   return new DatabaseError(
     code,
     `state.path: ${expectation}, found ${JSON.stringify(path)}, ${finding}; ${REMEDIES[code]}`,
