@@ -65,7 +65,8 @@ function formatRequest({ request, attempts, target }: Observation): readonly str
 
 function formatSigning({ request, target: { signing, secret } }: Observation): readonly string[] {
   const key = `<secret of ${Buffer.byteLength(secret)} bytes>`;
-  return [request?.stringToSign ?? '', `HMAC of ${signing.algorithm}, ${signing.encoding}, key ${key}`];
+  const text = request === undefined ? [] : [request.stringToSign];
+  return [...text, `HMAC of ${signing.algorithm}, ${signing.encoding}, key ${key}`];
 }
 
 function formatConnection({ connection, response }: Observation, nowMs: number): readonly string[] {

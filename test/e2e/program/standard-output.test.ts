@@ -16,8 +16,8 @@ for (const command of COMMANDS) {
   test(`${command} exits with 1 and one sentence if a file takes only a part of its output`, async () => {
     using folder = new TemporaryFolder();
     const file = folder.at('output');
-    // Half a KiB is less than any output.
-    const script = `head -c 512 /dev/zero >"${file}"; ulimit -f 1; PROGRAM >>"${file}"`;
+    // Any output is longer than the rest.
+    const script = `head -c 900 /dev/zero >"${file}"; ulimit -f 1; PROGRAM >>"${file}"`;
     await using program = startInShell(script, command);
     assert.equal(await program.exitCode, 1);
     const [last] = program.stderr.trimEnd().split('\n').toReversed();
