@@ -105,8 +105,8 @@ export function timeSeries(text: PanelText, ...lines: readonly Line[]): TimeSeri
   addLinks(panel, lines);
   // Counts are whole numbers, and an axis with zeros only should not extend to 100.
   if (['none', 'locale'].includes(text.unit)) panel.decimals(0);
-  const isCount = ['none', 'locale'].includes(text.unit) || text.unit.endsWith('/min');
-  return isCount ? panel.axisSoftMax(1) : panel;
+  const isWhole = ['none', 'locale'].includes(text.unit) || text.unit.startsWith('suffix:');
+  return isWhole ? panel.axisSoftMax(1) : panel;
 }
 
 /** Adds the links of the labels in the legend. */

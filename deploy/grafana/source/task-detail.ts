@@ -97,7 +97,7 @@ function taskTable() {
     {
       keys: [
         { label: 'service_code', title: 'Service code', width: 200 },
-        { label: 'task', title: 'Name', width: 150 },
+        { label: 'task', title: 'Name', width: 130 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
         { label: 'task_id', title: 'Task', width: 285 },
