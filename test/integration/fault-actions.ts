@@ -51,15 +51,6 @@ export function respondAndClose(...parts: readonly (string | Buffer)[]): FaultAc
   return handleRequestsWith((connection) => connection.end(concatParts(parts)));
 }
 
-/** Sends the first part, and then a byte every `everyMs`. */
-export function respondSlowly(first: string, everyMs: number): FaultAction {
-  return handleRequestsWith((connection) => {
-    connection.write(first);
-    const drip = setInterval(() => connection.write(' '), everyMs);
-    connection.once('close', () => clearInterval(drip));
-  });
-}
-
 /** Sends the first part, and then `piece` without end, as fast as the client reads. */
 export function respondEndlessly(first: string, piece: Buffer): FaultAction {
   return handleRequestsWith((connection) => {

@@ -108,24 +108,6 @@ test('a successful poll is reported from the request to the counts', async (t) =
   assert.doesNotMatch(text, /remedy/);
 });
 
-test('a web page is reported with its remedy', async (t) => {
-  const { url, faults } = await startTestSimulator(t);
-  faults.set({ fault: 'html' });
-  const { code, text } = await explain(url);
-  assert.equal(code, 1);
-  assert.match(text, /^ {2}result {8}failed: not_json\./m);
-  assert.match(unwrapText(text), /The response is a web page/);
-});
-
-test('a wrong clock is reported with its offset', async (t) => {
-  const { url } = await startTestSimulator(t);
-  const clock: Clock = { ...systemClock, now: () => Date.now() - 600_000 };
-  const { text } = await explain(url, { clock });
-  assert.match(text, /ret {11}1004\n/);
-  assert.match(text, /clock {9}this machine is (?:599|600)\.\d s ± \d\.\d s behind the service\n/);
-  assert.match(unwrapText(text), /differ by at least (?:598|599|600) s, .* Synchronize the clock/);
-});
-
 test('HTTPS to an HTTP port and HTTP to an HTTPS port are recognized', async (t) => {
   const plain = await startTestSimulator(t);
   const httpsReport = await explain(plain.url.replace('http:', 'https:'));

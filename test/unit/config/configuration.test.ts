@@ -160,7 +160,6 @@ service_codes:
 for (const [yml, staleAfterMs] of [
   ['poll: { interval: 5s }', 25_000],
   ['poll: { interval: 10s }', 30_000],
-  ['poll: { interval: 1m }', 180_000],
   ['poll: { interval: 2s }\nupstream: { timeout: 7s }', 16_000],
   ['poll: { interval: 2s, stale_after: 3s }\nupstream: { timeout: 7s }', 3000],
   ['service_codes: [{ service_code: A, interval: 2s, timeout: 7s }]', 16_000],

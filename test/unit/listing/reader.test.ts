@@ -145,21 +145,6 @@ test('an entry is rejected only if it is not an object or a task without a valid
   }
 });
 
-test('only a space, a tab, a line feed and a carriage return are white space', () => {
-  for (let byte = 0; byte < 256; byte += 1) {
-    const isSpace = ' \t\r\n'.includes(String.fromCharCode(byte));
-    for (const count of [1, 2, 15, 16, 17, 40]) {
-      const body = Buffer.concat([
-        Buffer.from('{"ret":0,"user_list":[{"id":"u"'),
-        Buffer.alloc(count, byte),
-        Buffer.from('}],"task_list":[]}'),
-      ]);
-      if (isSpace) assert.equal(viewListing(readInChunks(body, [])).users, 1);
-      else assert.ok(failure(body).byteOffset >= 31, String(byte));
-    }
-  }
-});
-
 test('unknown keys of any number, length and order leave the known ones readable', () => {
   const keys = Array.from({ length: 40 }, (_, index) => `key${'-'.repeat(index)}${index}`);
   const users = keys.map((key, index) => ({
@@ -241,16 +226,6 @@ test('invalid fields of a rejected task are not reported', () => {
   assert.deepEqual([rejected, view.invalidFields], [[['task', 'missing_field']], []]);
 });
 
-test('an empty string is a missing value', () => {
-  const entry =
-    '{"id":"t","vs_id":"","service_code":"","outputs":[{"format":"","relative_dir":"","file_name":"","tag":""}],' +
-    '"inputs":[{"device_type":"","device_version":"","client_version":"2"}]}';
-  const { view } = readEntry('task_list', entry);
-  const absent = readEntry('task_list', '{"id":"t","outputs":[{}],"inputs":[{"client_version":2}]}');
-  assert.deepEqual(view, absent.view);
-  assert.deepEqual(view.sums['inputClients'], { 'unknown|2': 1 });
-});
-
 test('label values that are equal when they are cleaned share a row', () => {
   const long = 'x'.repeat(200);
   const users = ['451', '4\u202e5\n1', `${long}y`, `${long}z`, '', ' \u200b'].map((client_version) => ({
@@ -292,20 +267,6 @@ test('an entry of more than 1 MiB is rejected, and leaves no values in the next 
     assert.deepEqual(readCounts(listing.rows.invalidRecords), { 'user too_long': 1 });
     const { sums } = viewListing(listing);
     assert.deepEqual([sums['onlineUsers'], sums['serverOnlineUsers']], [{ 'unknown|unknown': 1 }, { b: 1 }]);
-  }
-});
-
-test('the last of duplicate keys wins in every record of a list', () => {
-  const wrongThenRight = '{"device_type":[],"device_type":"1"}';
-  const rightThenWrong = '{"device_type":"1","device_type":[]}';
-  for (const [entry, deviceType, invalidCount] of [
-    [wrongThenRight, '1', 0],
-    [rightThenWrong, 'unknown', 3],
-  ] as const) {
-    const listing = read(`{"ret":0,"user_list":[${entry},${entry},${entry}],"task_list":[]}`);
-    const { invalidFields, sums } = viewListing(listing);
-    assert.equal(invalidFields.length, invalidCount);
-    assert.deepEqual(sums['onlineUsers'], { [`unknown|${deviceType}`]: 3 });
   }
 });
 

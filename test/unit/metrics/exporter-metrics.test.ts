@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { Registry, Summary } from 'prom-client';
@@ -15,7 +14,6 @@ import type { StateStatistics } from '../../../src/state/state-store.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { assertPromtoolAccepts } from '../../support/installed-programs.ts';
 
 const { logger } = createRecordingLogger();
 const BUILD = { version: '1.2.3', revision: 'abcdef0', nodeVersion: 'v20.19.0' };
@@ -244,12 +242,6 @@ test('default metrics are collected at most every ten seconds', async (t) => {
   assert.deepEqual(new Set(isSame(afterTenSeconds)), new Set([false]));
 });
 
-test('promtool accepts a complete collection', async (t) => {
-  const { metrics } = start(t);
-  metrics.track('A', 15_000).recordSuccess(1);
-  assertPromtoolAccepts(t, render(await metrics.collect(), 'text'));
-});
-
 test('the default histogram of garbage collections is converted with its buckets', () => {
   const labels = { kind: 'minor' };
   const name = 'nodejs_gc_duration_seconds';
@@ -286,22 +278,6 @@ test('a default metric of an unknown type is left out and logged once', async ()
       msg: 'Left out a default metric of an unknown type',
     },
   ]);
-});
-
-test('the default metrics do not keep a process alive', () => {
-  const module = JSON.stringify(
-    new URL('../../../src/metrics/exposition/exporter-metrics.js', import.meta.url).href,
-  );
-  const script = `import { ExporterMetrics } from ${module};
-    const clock = { now: () => 0, monotonic: () => 0 };
-    const metrics = new ExporterMetrics({ clock, logger: console, version: '', revision: '', nodeVersion: '' });
-    await metrics.collect();
-    process.stdout.write('ended');`;
-  const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    timeout: 600_000,
-    encoding: 'utf8',
-  });
-  assert.deepEqual([run.status, run.stdout, run.stderr], [0, 'ended', '']);
 });
 
 test('the number of service codes, the shard count and the shard index are exposed', async (t) => {

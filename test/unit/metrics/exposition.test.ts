@@ -14,6 +14,9 @@ import { assertPromtoolAccepts } from '../../support/installed-programs.ts';
 
 const FORMATS = ['text', 'openmetrics'] as const;
 
+/** Static labels come after those of the family and before `le`. */
+const OF_A_CODE = { serviceCode: 'A', staticLabels: { env: 'a"b', tenant: 'acme' } };
+
 const EVERY_KIND: readonly Family[] = [
   {
     spec: { name: 'a_gauge', type: 'gauge', help: 'Says "hi" \\ and\nbreaks.', labels: [] },
@@ -33,11 +36,12 @@ const EVERY_KIND: readonly Family[] = [
     },
   },
   {
-    spec: { name: 'in_bytes_total', type: 'counter', help: 'Bytes.', labels: ['vs_id'] },
+    spec: { name: 'in_bytes_total', type: 'counter', help: 'Bytes.', labels: ['service_code', 'vs_id'] },
     samples: columnByLabel([
       ['vs1', 9007199254740991],
       ['vs2', 0],
     ]),
+    ...OF_A_CODE,
   },
   { spec: { name: 'empty', type: 'gauge', help: 'No samples.', labels: [] }, samples: [] },
   {
@@ -45,10 +49,11 @@ const EVERY_KIND: readonly Family[] = [
       name: 'life_seconds',
       type: 'histogram',
       help: 'A histogram.',
-      labels: ['code'],
+      labels: ['service_code', 'code'],
       buckets: [0.00001, 0.25, 1, 86400, 1000000],
     },
     samples: [{ labels: ['A'], buckets: [0, 1, 2, 2, 3, 4], sum: 1e7 }],
+    ...OF_A_CODE,
   },
   {
     spec: { name: 'bare', type: 'histogram', help: 'No labels.', labels: [], buckets: [1] },

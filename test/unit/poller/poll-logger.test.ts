@@ -195,12 +195,3 @@ test('a family that no longer folds is not logged', () => {
   pollLogger.logSuccess(run.commitListing({ users: [buildUserRecord()] }), createProblems(), 1);
   assert.deepEqual(readNewLines(), ['info: Poll succeeded', 'debug: Poll succeeded']);
 });
-
-test('the cause of a failure is not logged: it may quote the signed URL', () => {
-  const { pollLogger, lines } = start();
-  pollLogger.logFailure(
-    createFailure({ cause: new Error('GET http://h/?service_code=A xvs-signature c0ffee') }),
-    1,
-  );
-  assert.doesNotMatch(JSON.stringify(lines), /http:\/\/|c0ffee/);
-});

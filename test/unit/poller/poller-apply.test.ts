@@ -228,12 +228,3 @@ test('an unready exporter becomes ready with the first poll of the codes that re
   await client.latest.respond(createListingBody(0));
   assert.equal(poller.updateReadiness(), true);
 });
-
-test('codes applied during disposal are not polled', async (t) => {
-  const { clock, client, poller, start } = createRig(t);
-  await start();
-  const applied = poller.apply([withSecret('A', 'new'), B]);
-  await Promise.all([applied, poller[Symbol.asyncDispose]()]);
-  await advanceClock(clock, INTERVAL_MS);
-  assert.equal(client.requests.length, 1);
-});

@@ -37,16 +37,6 @@ test('the first polls of all service codes are spread evenly over the interval, 
   );
 });
 
-test('the first polls of many service codes start in groups, four times a second', () => {
-  const delays = Array.from({ length: 1000 }, (_, index) => computeFirstDelayMs(index, 1000, 15_000));
-  const ticks = Array.from({ length: 60 }, (_, tick) => 250 * tick);
-  assert.deepEqual([...new Set(delays)], ticks);
-  for (const tick of ticks) {
-    const { length } = delays.filter((delay) => delay === tick);
-    assert.ok(length === 16 || length === 17, `${length} at ${tick}`);
-  }
-});
-
 test('the next poll is at the first future point of the grid, and missed points are counted, not made up for', () => {
   fc.assert(
     fc.property(milliseconds, intervalMs, milliseconds, (dueMs, interval, tookMs) => {

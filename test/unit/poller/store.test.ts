@@ -122,16 +122,6 @@ test('after a good poll every family of the listing and every counter is exposed
   for (const name of [...LISTING_NAMES, ...NEVER_STALE_NAMES]) assert.ok(names.has(name), name);
 });
 
-test('families are exposed in the order of the catalogue', () => {
-  const order: readonly string[] = Object.values(CATALOGUE).map(({ name }) => name);
-  const store = createStore(createPolledState('A'), createPolledState('B'));
-  const positions = Array.from(store.collectFamilies(SNAPSHOT_MS), ({ spec }) => order.indexOf(spec.name));
-  assert.deepEqual(
-    positions,
-    positions.toSorted((a, b) => a - b),
-  );
-});
-
 test('the gauges of a stale listing disappear, of no other service code; counters, xvs_up and xvs_ret stay', () => {
   const store = createStore(
     createPolledState('A', { isUp: false, ret: 7 }),

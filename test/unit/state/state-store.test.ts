@@ -147,32 +147,6 @@ test('while writes fail, listings are published at once, and are written when th
   assert.equal(second.count(), 207);
 });
 
-test('after the database was lost, all records of every code are written again', async () => {
-  const disk = new MemoryDisk();
-  const serviceCodes = ['A', 'B'];
-  const first = await startProcess(disk, { serviceCodes });
-  for (const bytes of [1000, 1100]) for (const code of serviceCodes) await first.publish(bytes, code);
-  disk.failure = DISK_FULL;
-  await first.publish(1100, 'A');
-  disk.records.clear();
-  disk.failure = undefined;
-  for (const code of serviceCodes) await first.publish(1100, code);
-  disk.kill();
-  const second = await startProcess(disk, { serviceCodes });
-  assert.deepEqual([second.count('A'), second.count('B')], [100, 100]);
-});
-
-test('a stop writes what could not be written before', async () => {
-  const disk = new MemoryDisk();
-  const first = await startProcess(disk);
-  await first.publish(1000);
-  disk.failure = DISK_FULL;
-  await first.publish(1100);
-  disk.failure = undefined;
-  await first.store[Symbol.asyncDispose]();
-  assert.equal((await startProcess(disk)).count(), 100);
-});
-
 test('a stop waits for a disk that hangs, and writes everything when it answers', async () => {
   const disk = new MemoryDisk();
   const first = await startProcess(disk);

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { LabelGroupName } from '../../../src/listing/label-groups.ts';
 import { internLabels } from '../../../src/listing/label-values.ts';
 import { LabelSetLimit } from '../../../src/tally/label-set-limit.ts';
-import { buildOutputRecord, buildTaskRecord, buildUserRecord } from '../../support/record-builders.ts';
-import { readValues, sumValues, TallyRun } from '../../support/tally-run.ts';
+import { buildTaskRecord, buildUserRecord } from '../../support/record-builders.ts';
+import { readValues, TallyRun } from '../../support/tally-run.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -153,24 +153,4 @@ test('a counter whose row was evicted starts again at 0', () => {
   assert.deepEqual(commit({ s2: 600 }, 30 * MINUTE_MS), { s1: 10, __other__: 600 });
   assert.deepEqual(commit({ s2: 650 }, 30 * MINUTE_MS + 1), { s2: 50, __other__: 600 });
   assert.deepEqual(commit({ s2: 700, s1: 15 }), { s2: 100, __other__: 605 });
-});
-
-test('families with the same labels of the same record share their rows', () => {
-  const run = new TallyRun({ maxLabelSets: 20 });
-  const tasks = Array.from({ length: 40 }, (_, server) => {
-    const outputs = ['flv', 'rtmp'].map((format) =>
-      buildOutputRecord({ format, httpConnectionsNum: 2, httpOutputBytes: 100 }),
-    );
-    return buildTaskRecord({ id: `s${server}`, vsId: `s${server}`, outputs });
-  });
-  run.commitListing({});
-  const snapshot = run.commitListing({ tasks });
-  const connections = readValues(snapshot, 'httpConnections');
-  const bytes = readValues(snapshot, 'httpOutputBytes');
-  assert.deepEqual(Object.keys(bytes), Object.keys(connections));
-  assert.equal(Object.keys(bytes).length, 22);
-  assert.deepEqual([sumValues(connections), sumValues(bytes)], [160, 8000]);
-  // Connections per format stay connections per format.
-  const flv = Object.entries(connections).filter(([labels]) => labels.endsWith(' flv'));
-  assert.equal(sumValues(Object.fromEntries(flv)), 80);
 });

@@ -59,12 +59,10 @@ describe('a tunnel that fails', () => {
     await assertFailsWith(collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET), 'connect');
   });
 
-  for (const status of ['403 Forbidden', '407 Proxy Authentication Required', '502 Bad Gateway']) {
-    it(`with ${status} is connect`, async (t) => {
-      const httpsProxy = await serveRaw(t, (socket) => socket.end(`HTTP/1.1 ${status}\r\n\r\n`));
-      await assertFailsWith(collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET), 'connect');
-    });
-  }
+  it('with a status other than 2xx is connect', async (t) => {
+    const httpsProxy = await serveRaw(t, (socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
+    await assertFailsWith(collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET), 'connect');
+  });
 
   for (const [name, close] of [
     ['closes', (socket: Socket) => socket.end()],

@@ -90,16 +90,12 @@ test('a request ends at its deadline by the clock of the client', async (t) => {
 });
 
 describe('a body', () => {
-  for (const [name, headers, encode] of [
-    ['as it is', {}, (body: string) => body],
-    ['in gzip', { 'content-encoding': 'gzip' }, (body: string) => gzipSync(body)],
-  ] as const)
-    it(`with a byte order mark, ${name}, is passed on without it`, async (t) => {
-      const url = await serveHttp(t, (_request, response) => {
-        response.writeHead(200, headers).end(encode('\ufeff{}'));
-      });
-      assert.equal((await collectListing(openClient(t), targetAt(url))).body.toString(), '{}');
+  it('in gzip with a byte order mark is passed on without it', async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('\ufeff{}'));
     });
+    assert.equal((await collectListing(openClient(t), targetAt(url))).body.toString(), '{}');
+  });
 
   it('whose byte order mark is cut into chunks is passed on without it', async (t) => {
     const url = await serveHttp(t, (_request, response) => {

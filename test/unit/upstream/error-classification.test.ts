@@ -4,7 +4,6 @@ import { inspect } from 'node:util';
 
 import { errors } from 'undici';
 
-import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { toUpstreamError } from '../../../src/upstream/error-classification.ts';
 
 function createSystemError(code: string): Error {
@@ -87,11 +86,6 @@ describe('error classification', () => {
     assert.equal(error.reason, 'connect');
     assert.equal(error.message, 'Could not connect to the service (EHOSTUNREACH, ETIMEDOUT)');
     assert.equal(error.cause instanceof Error && error.cause.message, 'message of the system');
-  });
-
-  it('returns an UpstreamError unchanged', () => {
-    const error = new UpstreamError('too_large', 'The response is larger than 1 bytes');
-    assert.equal(toUpstreamError(error), error);
   });
 
   for (const unknown of [new Error('plain'), 'text', undefined, null, { code: 'ENOTFOUND' }]) {

