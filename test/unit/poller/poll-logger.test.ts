@@ -168,23 +168,6 @@ for (const [message, fields, counts, bad = createSnapshot()] of PROBLEMS) {
   });
 }
 
-test('implausible gains of one direction are logged while those of the other last', () => {
-  const { pollLogger, lines } = start();
-  for (const directions of [
-    { input: 1, http_output: 0 },
-    { input: 1, http_output: 3 },
-  ])
-    pollLogger.logSuccess(createSnapshot(), createProblems({ directions }), 1);
-  const warnings = lines.filter(({ level }) => level === 'warn');
-  assert.deepEqual(
-    warnings.map(({ direction, gains }) => [direction, gains]),
-    [
-      ['input', 1],
-      ['http_output', 3],
-    ],
-  );
-});
-
 test('a family that no longer folds is not logged', () => {
   const { pollLogger, readNewLines } = start();
   const run = new TallyRun({ maxLabelSets: 2 });

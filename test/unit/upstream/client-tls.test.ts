@@ -22,11 +22,6 @@ function readIdentity(name: string): { readonly cert: string; readonly key: stri
 }
 
 describe('TLS', () => {
-  it('accepts a server whose certificate is from a configured CA', async (t) => {
-    const url = await serveHttps(t, readIdentity('server'), respond);
-    assert.equal((await collectListing(openClient(t, { tls: { ca } }), targetAt(url))).status, 200);
-  });
-
   it('accepts an intermediate CA as the one that is trusted, without the root', async (t) => {
     const intermediate = readPem('intermediate.pem');
     const url = await serveHttps(t, readIdentity('issued'), respond);

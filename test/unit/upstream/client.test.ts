@@ -36,19 +36,6 @@ describe('a request', () => {
       'xvs-timestamp': '1443494296533',
     });
   });
-
-  it('reuses connections and does not exceed their limit', async (t) => {
-    const ports = new Set<number | undefined>();
-    const url = await serveHttp(t, (request, response) => {
-      ports.add(request.socket.remotePort);
-      response.end('{}');
-    });
-    const client = openClient(t, { maxConnections: 2 });
-    for (let round = 0; round < 3; round += 1) {
-      await Promise.all(Array.from({ length: 6 }, () => collectListing(client, targetAt(url))));
-    }
-    assert.ok(ports.size <= 2, `${ports.size} connections`);
-  });
 });
 
 test('four informational responses before the listing are ignored', async (t) => {

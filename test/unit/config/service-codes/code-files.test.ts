@@ -27,11 +27,6 @@ const FOUND: readonly [string, Files, string][] = [
   ['YAML', { '/etc/codes/a.yml': '- A\n- service_code: B\n' }, 'A B'],
   ['JSON', { '/etc/codes/a.json': '["A", {"service_code": "B"}]' }, 'A B'],
   [
-    'JSON in a file of YAML, and the other way',
-    { '/etc/codes/a.yml': '["A"]', '/etc/codes/b.json': '- B' },
-    'A B',
-  ],
-  [
     'several, ordered by path and then by name',
     { '/etc/codes/b.yml': '- B', '/etc/codes/a.yml': '- A', '/etc/codes/0.json': '["C"]' },
     'A B C',
@@ -119,11 +114,6 @@ const WRONG_FILES: readonly [string, Files, string][] = [
     'an empty file',
     { '/etc/codes/a.yml': '' },
     '/etc/codes/a.yml:1:1: expected a list of service codes, found no value; write [] for an empty list',
-  ],
-  [
-    'truncated YAML',
-    { '/etc/codes/a.yml': `- { service_code: A, secret: ${SECRET}` },
-    '/etc/codes/a.yml:1:47: expected valid YAML, found inconsistent indentation; check the indentation',
   ],
   [
     'a duplicate key in JSON',
