@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command, CommandIo } from './command.ts';
 import { LOCAL_FILE_SYSTEM } from '../config/file-system.ts';
 import { waitForAbort } from '../runtime/abort.ts';
@@ -46,6 +47,8 @@ async function runCommand(
     return 2;
   }
   if (name !== 'serve') {
+    // Node.js reports a signal in the turn of the event loop after it came.
+    await nextTurn();
     process.removeAllListeners('SIGHUP');
     if (hasHungUp()) process.kill(process.pid, 'SIGHUP');
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readRecordingRules, readRules, readRunbookQueries } from '../../support/deploy-files.ts';
+import { readRules, readRunbookQueries } from '../../support/deploy-files.ts';
 import {
   ALL_SELECTED,
   interpolate,
@@ -72,21 +72,6 @@ test('the newest Prometheus gets the same series by all protocols', { timeout: 3
     );
     assert.ok(native.has('xvs_task_lifetime_seconds'));
     assert.ok(!native.has('xvs_task_lifetime_seconds_bucket'));
-  });
-
-  await t.test('recorded series of histograms need no classic ones', async () => {
-    const rules = readRecordingRules().filter(({ expr }) => expr.includes('_bucket'));
-    assert.ok(rules.length > 0);
-    for (const { record, expr } of rules) {
-      const query = expr.replaceAll(/(xvs_\w+)(\{|(?=\[))/g, (_match, name: string, brace: string) =>
-        brace === '' ? `${name}{job="${NATIVE}"}` : `${name}{job="${NATIVE}", `,
-      );
-      await prometheus.waitUntil(
-        () => prometheus.query(query),
-        (series) => series.length === 1,
-      );
-      assert.equal((await prometheus.query(query))[0]?.metric['service_code'], 'TESTING', record);
-    }
   });
 
   await t.test('no expression of rules, dashboards and runbook has a warning or an info', async () => {
