@@ -47,13 +47,6 @@ export class WebhookReceiver implements AsyncDisposable {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** Finds the first notification of an alert with a status. */
-  find(alertname: string, status: AlertNotification['status'] = 'firing'): AlertNotification | undefined {
-    return this.notifications.find(
-      (notification) => notification.labels['alertname'] === alertname && notification.status === status,
-    );
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
