@@ -263,19 +263,6 @@ const CODE_PATHS = ['DOWN', 'MARKED', 'SLOW', 'STALLED', 'W'.repeat(128)].map(
   (code) => `/service-codes/?service_code=${code}`,
 );
 
-test('on a phone, the page of a service code with five servers is a few screens tall', async (t) => {
-  const expectedTasks = ['main', 'backup'].map((name) => {
-    return { name, condition: 'up', outputs: 3, sinceMs: NOW_MS } as const;
-  });
-  const history = createHistoryWithFailures();
-  const rows = [createStatus('A', { history, expectedTasks, expectedTaskCount: 3 })];
-  const run = async ({ page }: PageContext): Promise<void> => {
-    const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
-    assert.ok(height < 2500, String(height));
-  };
-  await testPage(t, rows, '/service-codes/?service_code=A', run, { width: 320 });
-});
-
 /** The violations that axe finds, by rule and element. */
 async function findViolations(page: Page): Promise<unknown> {
   const { default: axe } = await import('axe-core');

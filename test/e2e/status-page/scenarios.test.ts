@@ -395,8 +395,6 @@ test('the list is filtered by service code, label, stream, state and mark', asyn
       ['q=slow', 'short'],
       ['q=Studio', 'short'],
       ['q=rejected', 'odd'],
-      ['page=9', 'short broken idle large odd small'],
-      ['page=1e3&q=%20&sort=size&state=up', 'short broken idle large odd small'],
     ] as const) {
       await page.goto(`${base}/?${query}`);
       assert.equal((await readServiceCodes(page)).join(' '), codes, query);
