@@ -1,8 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
@@ -137,32 +133,18 @@ async function readHrefs(page: Page): Promise<string[]> {
 
 test('behind a proxy that strips a path, every link leads to a page', async (t) => {
   const run = async ({ page, base }: PageContext): Promise<void> => {
-    const proxy = createServer((request, response) => {
-      const target = /^\/below(\/.*)/.exec(request.url ?? '')?.[1];
-      if (target === undefined) response.writeHead(421).end();
-      else
-        void fetch(base + target, { headers: { accept: request.headers.accept ?? '*/*' } }).then(
-          async ({ status, headers, body }) => {
-            response.writeHead(status, { 'content-type': headers.get('content-type') ?? '' });
-            if (body !== null) await pipeline(body, response);
-          },
-        );
-    });
-    t.after(() => {
-      proxy.closeAllConnections();
-      proxy.close();
-    });
-    await once(proxy.listen(0, '127.0.0.1'), 'listening');
-    const { port } = proxy.address() as AddressInfo;
-    const root = `http://127.0.0.1:${port}/below/`;
+    const root = `${base}/below/`;
     for (const path of ['', 'service-codes/?service_code=UP-1', 'service-codes/?service_code=NONE']) {
       await page.goto(root + path);
       const links = z
         .array(z.string())
         .parse(await page.evaluate('[...document.links].map(({ href }) => href)'));
-      const own = links.filter((href) => new URL(href).port === String(port));
+      const own = links.filter((href) => href.startsWith(base));
       assert.ok(own.length >= 4);
-      for (const href of own) assert.equal((await fetch(href)).status, 200, `${path} ${href}`);
+      for (const href of own) {
+        assert.ok(href.startsWith(root), `${path} ${href}`);
+        assert.equal((await fetch(href)).status, 200, `${path} ${href}`);
+      }
     }
     await page.goto(root);
     await page.getByRole('searchbox').fill('DOWN');

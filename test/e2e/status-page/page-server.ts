@@ -42,7 +42,9 @@ export class PageServer implements AsyncDisposable {
       handle: (request) => {
         this.requestedUrls.push(request.url);
         if (this.isBroken) return Promise.resolve(respondText(503, 'Broken.'));
-        return handle(request, this.#view(), {});
+        // As a proxy that strips this path.
+        const url = request.url.replace(/^\/below(?=\/)/, '');
+        return handle({ ...request, url }, this.#view(), {});
       },
     });
     return `http://127.0.0.1:${this.#server.addresses[0]?.port ?? 0}`;
