@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { z } from 'zod';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { Program, SETTINGS } from '../../support/program.ts';
-import { listRepositoryFolder, repositoryPath, readRepositoryFile } from '../../support/repository.ts';
+import { listRepositoryFolder, repositoryPath } from '../../support/repository.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
 import { runNpm, getOuterEnvironment, pack, type PackedPackage } from './packed-package.ts';
 import { startRegistry } from './registry.ts';
-
-const manifest: { version: string } = JSON.parse(readRepositoryFile('package.json'));
 
 const sbomSchema = z.object({
   components: z.array(z.object({ name: z.string(), version: z.string(), scope: z.string() })),
@@ -52,12 +50,10 @@ function listExpectedProgram(): readonly string[] {
 describe('the package', () => {
   let packed: PackedPackage;
   let folder: string;
-  let home: string;
 
   before(() => {
     packed = pack();
     folder = join(packed.folder, 'installed');
-    home = join(folder, 'lib/node_modules/xvs-exporter');
   });
   after(() => packed[Symbol.dispose]());
 
@@ -110,12 +106,6 @@ describe('the package', () => {
     );
   });
 
-  it('prints the version of the package', async () => {
-    await using program = run(['--version']);
-    assert.equal(await program.exitCode, 0);
-    assert.match(program.stdout, new RegExp(`^xvs-exporter ${manifest.version} \\(`));
-  });
-
   it('polls a service', async () => {
     await using service = startSimulatorProgram('--users=20');
     await using program = run(['once'], { XVS_UPSTREAM_BASE_URL: await service.waitForUrl() });
@@ -128,18 +118,6 @@ describe('the package', () => {
     await using program = run([], { XVS_STATE_PATH: join(packed.folder, 'state') });
     await program.waitForOutput(/State restored/);
     assert.ok(existsSync(join(packed.folder, 'state/database/CURRENT')));
-  });
-
-  it('needs the build of the database with state.path only', async () => {
-    const builds = join(home, 'node_modules/classic-level/prebuilds');
-    rmSync(builds, { recursive: true });
-    await using version = run(['--version']);
-    assert.equal(await version.exitCode, 0, version.stderr);
-    await using program = run([]);
-    await program.waitForPort();
-    await using withState = run([], { XVS_STATE_PATH: join(packed.folder, 'state') });
-    assert.equal(await withState.exitCode, 2);
-    assert.match(withState.stderr, /state\.path: expected a platform that classic-level has a build for/);
   });
 });
 
