@@ -9,15 +9,9 @@ export const ALERTMANAGER = 'prometheus-alertmanager';
 const alertsResponseSchema = z.array(
   z.object({
     labels: z.record(z.string(), z.string()),
-    status: z.object({
-      state: z.enum(['unprocessed', 'active', 'suppressed']),
-      inhibitedBy: z.array(z.string()),
-    }),
+    status: z.object({ state: z.enum(['unprocessed', 'active', 'suppressed']) }),
   }),
 );
-
-/** An alert in the API of Alertmanager. */
-export type ReceivedAlert = z.infer<typeof alertsResponseSchema>[number];
 
 const groupsResponseSchema = z.array(
   z.object({ labels: z.record(z.string(), z.string()), alerts: alertsResponseSchema }),
@@ -62,7 +56,7 @@ export class Alertmanager implements AsyncDisposable {
   }
 
   /** Returns the firing alerts, including silenced ones. */
-  async alerts(): Promise<readonly ReceivedAlert[]> {
+  async alerts(): Promise<z.infer<typeof alertsResponseSchema>> {
     const response = await fetch(`http://${this.address}/api/v2/alerts`);
     return alertsResponseSchema.parse(await response.json());
   }
