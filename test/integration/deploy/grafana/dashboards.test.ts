@@ -3,12 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { UIDS } from '../../../../deploy/grafana/source/links.ts';
-import {
-  ALERT_SERIES,
-  CATCH_UP_NOTE,
-  SCOPE,
-  SHARED_LABELS,
-} from '../../../../deploy/grafana/source/queries.ts';
+import { ALERT_SERIES, SCOPE, SHARED_LABELS } from '../../../../deploy/grafana/source/queries.ts';
 import { renderDashboardFiles } from '../../../../deploy/grafana/source/dashboards.ts';
 import { readDeployFile } from '../../../support/deploy-files.ts';
 import { assertGolden } from '../../../support/fixtures.ts';
@@ -182,15 +177,6 @@ test('green begins at 0, so that what is unknown is not green', () => {
   }
 });
 
-test('cells are coloured only where thresholds or mappings of values say so', () => {
-  for (const { title, fieldConfig } of panels.filter(({ type }) => type === 'table')) {
-    for (const { properties } of fieldConfig?.overrides ?? []) {
-      const ids = properties.map(({ id }) => id);
-      assert.equal(ids.includes('custom.cellOptions'), ids.includes('thresholds'), title);
-    }
-  }
-});
-
 test('a stopped exporter stays in the table, as down', () => {
   const { targets } = panels.find(({ title }) => title === 'Exporters') ?? assert.fail('no table');
   assert.match(
@@ -210,32 +196,12 @@ test('headers of columns fit', () => {
   }
 });
 
-test('dashed lines are at values, not at the colour below them', () => {
-  for (const panel of panels.filter(({ fieldConfig }) =>
-    JSON.stringify(fieldConfig?.defaults['custom'] ?? {}).includes('"dashed"'),
-  ))
-    assert.deepEqual(
-      listThresholds(panel).filter(
-        ({ value, color }) => value === 0 || (value === null && color !== 'transparent'),
-      ),
-      [],
-      panel.title,
-    );
-});
-
 test('plots of service codes, servers, streams and tasks have at most twenty of them', () => {
   const isOne = /\{\{(service_code|vs_id|task_name|task|client_version)\}\}/;
   const isAmongTwenty = / and on \([^)]*\) topk\(20, avg_over_time\(.*\[\$__range:.*@ end\(\)\)\)?$/;
   for (const { title, targets } of panels.filter(({ type }) => type === 'timeseries')) {
     for (const { expr } of targets.filter((target) => isOne.test(target.legendFormat ?? '')))
       assert.match(expr, isAmongTwenty, title);
-  }
-});
-
-test('axes of times that may be long have whole seconds, minutes or days', () => {
-  for (const { title, targets, fieldConfig } of panels.filter(({ type }) => type === 'timeseries')) {
-    if (targets.some(({ expr }) => /time\(\)|lifetime|offset/.test(expr)))
-      assert.match(fieldConfig?.defaults.unit ?? '', /^suffix: (s|min|days)$/, title);
   }
 });
 
@@ -261,28 +227,9 @@ test('titles of stats fit, and are not replaced by a time range', () => {
   }
 });
 
-test('legends are tables only on panels of full width, and no panel has two scales', () => {
-  for (const { title, options, fieldConfig, gridPos } of panels.filter(({ type }) => type === 'timeseries')) {
-    const isTable = /"displayMode":"table"/.test(JSON.stringify(options));
-    assert.equal(isTable, gridPos?.w === 24, title);
-    assert.doesNotMatch(JSON.stringify(fieldConfig), /"axisPlacement":"right"/, title);
-  }
-});
-
 test('no annotation of the service tints the panels unasked', () => {
   for (const { annotations } of dashboards)
     assert.equal(annotations.list.find(({ name }) => name === 'API failures')?.enable, false);
-});
-
-test('every rate of bytes says what follows an outage', () => {
-  const rates = panels.filter(
-    ({ type, targets }) =>
-      type !== 'table' && targets.some(({ expr }) => /rate\(xvs_\w+_bytes_total/.test(expr)),
-  );
-  for (const { title, description = '' } of rates.filter(
-    ({ targets }) => !/exporter_/.test(targets[0]?.expr ?? ''),
-  ))
-    assert.ok(description.includes(CATCH_UP_NOTE), title);
 });
 
 test('every panel has a description, a text for missing data, targets, legends and a known unit', () => {
