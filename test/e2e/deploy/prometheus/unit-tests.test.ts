@@ -3,13 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseDuration } from '../../../../src/config/units.ts';
-import {
-  readDeployFile,
-  listDeployYaml,
-  readAlertRules,
-  readRecordingRules,
-} from '../../../support/deploy-files.ts';
-import { listMetricNames } from '../../../support/promql.ts';
+import { readDeployFile, listDeployYaml, readAlertRules } from '../../../support/deploy-files.ts';
 
 const unitTestFile = z.object({
   evaluation_interval: z.string(),
@@ -61,19 +55,3 @@ for (const { alert } of readAlertRules()) {
     assert.ok(scenarios.some(({ firing, silent }) => firing.length === 0 && silent.length > 0));
   });
 }
-
-test('every recorded series is tested with two replicas', () => {
-  const tested = new Set(
-    files.flatMap(({ tests }) =>
-      tests
-        .filter(({ input_series: input }) => input.some(({ series }) => series.includes('instance="b:')))
-        .flatMap(({ promql_expr_test: expressions }) =>
-          expressions.flatMap(({ expr }) => [...listMetricNames(expr)]),
-        ),
-    ),
-  );
-  const untested = readRecordingRules()
-    .map(({ record }) => record)
-    .filter((record) => !tested.has(record));
-  assert.deepEqual(untested, []);
-});
