@@ -403,20 +403,6 @@ test('the list is filtered by service code, label, stream, state and mark', asyn
   });
 });
 
-test('a list has 50 rows a page, and its caption counts shown, matching and all service codes', async (t) => {
-  const rows = Array.from({ length: 60 }, (_, index) => createStatus(`A-${index}`));
-  await testPage(t, rows, '/', async ({ page, base }) => {
-    for (const [query, expected] of [
-      ['', 'Service codes: 1 to 50 of 60.'],
-      ['?page=2', 'Service codes: 51 to 60 of 60.'],
-      ['?q=-59', 'Service codes: 1 of 60 match.'],
-    ] as const) {
-      await page.goto(`${base}/${query}`);
-      await page.getByRole('table', { name: expected }).waitFor();
-    }
-  });
-});
-
 test('the foot says how the process runs, and which files have lost service codes', async (t) => {
   await testPage(t, [], '/', async ({ server, page }) => {
     const foot = page.getByRole('contentinfo');
