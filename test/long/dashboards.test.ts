@@ -4,14 +4,12 @@ import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { test } from 'node:test';
 import { startProgram, type Program } from '../support/program.ts';
 import { isInstalled } from '../support/installed-programs.ts';
-import { Prometheus, type TimeRange } from '../support/prometheus.ts';
+import { Prometheus } from '../support/prometheus.ts';
 import {
   ALL_SELECTED,
   readCommittedDashboards,
   listExpressions,
   interpolate,
-  parseLabelValues,
-  parseQueryResult,
   type Expression,
 } from '../support/grafana.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
@@ -169,31 +167,6 @@ test('every query of the dashboards has a result', { timeout: 600_000 }, async (
       [],
     );
   });
-
-  await t.test(
-    'every visible variable has values; hidden ones have labels that this test does not set',
-    async () => {
-      const span: TimeRange = { start, end: now() };
-      for (const { uid, templating } of dashboards) {
-        for (const { name, query, hide } of templating.list.filter(({ type }) => type === 'query')) {
-          if (name === 'job') {
-            const jobs = await prometheus.query(parseQueryResult(interpolate(query, VARIABLES)));
-            assert.deepEqual(
-              jobs.map(({ metric }) => metric['job']),
-              ['xvs-exporter'],
-              uid,
-            );
-            continue;
-          }
-          const { selector, label } = parseLabelValues(interpolate(query, VARIABLES));
-          const values = await prometheus.queryLabelValues(label, selector, span);
-          if (hide === 2) assert.deepEqual(values, [], uid);
-          else if (name === 'service_code') assert.deepEqual(values, ['STADIUM', 'TESTING'], uid);
-          else assert.ok(values.length > 1, `${uid} lists ${values.length} of ${name}`);
-        }
-      }
-    },
-  );
 
   await t.test('two exporters of the same codes do not double values', async () => {
     const ofService = dashboards

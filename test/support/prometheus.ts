@@ -18,10 +18,9 @@ const instantResponseSchema = createResponseSchema(
 const rangeResponseSchema = createResponseSchema(
   z.object({ result: z.array(z.object({ values: z.array(valueSchema) })) }),
 );
-const labelValuesResponseSchema = createResponseSchema(z.array(z.string()));
 
 /** A range of time in seconds since the Unix epoch. */
-export interface TimeRange {
+interface TimeRange {
   readonly start: number;
   readonly end: number;
 }
@@ -119,13 +118,6 @@ export class Prometheus implements AsyncDisposable {
     const { data } = rangeResponseSchema.parse(response);
     const values = data.result.flatMap((series) => series.values.map(([, value]) => Number(value)));
     return values.filter((value) => !Number.isNaN(value));
-  }
-
-  /** Lists the values of a label in the series that a selector matches. */
-  async queryLabelValues(label: string, selector: string, range: TimeRange): Promise<readonly string[]> {
-    const parameters = { 'match[]': selector, ...range };
-    const response = await requestPrometheusApi(this.#url, `label/${label}/values`, parameters);
-    return labelValuesResponseSchema.parse(response).data;
   }
 
   /** Returns the value of the first series of a query; `undefined` if there is none. */
