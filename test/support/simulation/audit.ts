@@ -120,7 +120,9 @@ export class Audit {
     for (const server of this.born.keys()) this.born.set(server, Number.NEGATIVE_INFINITY);
     for (const { accounts } of this.tasks.values())
       for (const account of accounts) if (account.seenMs !== undefined) account.seenMs += shiftMs;
-    if (!isGapKnown) this.#loseGap();
+    this.isGapUnknown = !isGapKnown;
+    if (isGapKnown) return;
+    for (const { accounts } of this.tasks.values()) accounts.forEach(doubt);
   }
 
   /** Takes a good listing. */
@@ -189,12 +191,6 @@ export class Audit {
         account.inventable = 0;
       }
     }
-  }
-
-  /** A gap between two processes that the exporter cannot measure. */
-  #loseGap(): void {
-    this.isGapUnknown = true;
-    for (const { accounts } of this.tasks.values()) accounts.forEach(doubt);
   }
 
   /** Starts and ends are what two listings in a row show. */
