@@ -123,8 +123,15 @@ const INCIDENTS: readonly Incident[] = [
   { name: 'code-emptied-without-names', fault: { isEmpty: true }, groups: ['xvs-warning XvsTasksDropped'] },
   { name: 'all-emptied', fault: { isEmpty: true }, groups: ['xvs-critical XvsTasksVanished'] },
   { name: 'all-down', fault: { isRefused: true }, groups: ['xvs-critical XvsApiDown'] },
+  { name: 'secret-rotated', fault: { ret: 401 }, groups: ['xvs-critical XvsApiDown'] },
   { name: 'clock-off', fault: { ret: 1001, clockOffsetMs: 600_000 }, groups: ['xvs-critical XvsApiDown'] },
   { name: 'too-large', fault: { bytes: 2e6 }, groups: ['xvs-critical XvsApiDown'] },
+  {
+    name: 'dns',
+    begin: (exporter) => exporter.writeCodes({ base_url: 'http://live-video.invalid' }),
+    end: restoreCodes,
+    groups: ['xvs-critical XvsApiDown'],
+  },
   {
     name: 'certificate-expired',
     begin: (exporter, service) => exporter.writeCodes({ base_url: service.urlWithExpiredCertificate }),
