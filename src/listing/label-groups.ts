@@ -159,9 +159,12 @@ export const LABEL_GROUPS = {
     ),
     tasksStarted: counter(
       'xvs_tasks_started_total',
-      'Tasks that appeared between successive good listings; one that returns within six hours goes on.',
+      'Tasks that appeared between successive good listings, or moved to this server.',
     ),
-    tasksEnded: counter('xvs_tasks_ended_total', 'Tasks that disappeared between successive good listings.'),
+    tasksEnded: counter(
+      'xvs_tasks_ended_total',
+      'Tasks that disappeared between successive good listings, or moved to another server.',
+    ),
   }),
   waiting: counted(['vs_id', 'direction'], {
     byteCountsWaiting: keptGauge(
@@ -232,11 +235,11 @@ export const LABEL_GROUPS = {
   expectedNames: expectedTask(['task_name'], {
     expectedTaskInputBytes: counter(
       'xvs_expected_task_input_bytes_total',
-      'Bytes received by the tasks of an expected name.',
+      'Bytes received by the tasks of an expected name since it is expected ("input_bytes"), over restarts and moves.',
     ),
     expectedTaskHttpOutputBytes: counter(
       'xvs_expected_task_http_output_bytes_total',
-      `Bytes delivered by HTTP live output of the tasks of an expected name${HLS}`,
+      `Bytes delivered by HTTP live output of the tasks of an expected name since it is expected ("http_output_bytes")${HLS}`,
     ),
     expectedTaskHttpConnections: gauge(
       'xvs_expected_task_http_connections',
