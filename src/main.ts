@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // No static imports and no newer syntax: Node.js 12 has to run this file, to say that it is too old.
 
-// First: without handlers, SIGHUP ends the process, and SIGUSR1 opens the inspector, through which local users can
-// read the secrets.
+// First: without handlers, SIGHUP ends the process, and SIGUSR1 opens the inspector, through which local
+// users can read the secrets.
 let hasHungUp = false;
 process.on('SIGHUP', () => {
   hasHungUp = true;

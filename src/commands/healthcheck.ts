@@ -64,7 +64,7 @@ async function fetchHealth(url: string, { socketPath }: ListenAddress, signal: A
   }
 }
 
-/** The first address of the oldest process that listens and runs this program file, where there is `/proc`. */
+/** The first address of the oldest process that listens and runs this program file; needs `/proc`. */
 async function findRunningExporter(): Promise<ListenAddress | undefined> {
   const names = await readdir('/proc').catch(() => []);
   const pids = names.map(Number).filter((pid) => pid > 0);

@@ -46,7 +46,7 @@ export function findKeyPairMistake(
     ({ part: 'key', message: expectedFound('the unencrypted key of the certificate', found) }) as const;
   const keyCode = findTlsError({ key });
   if (keyCode !== undefined) return rejectKey(`an invalid one (${keyCode})`);
-  // A secure context takes a key of another type (RSA, EC) than that of the certificate, and serves no client.
+  // A secure context takes a key of another type (RSA, EC) than the certificate, and serves no client.
   const isOwn = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   return isOwn ? undefined : rejectKey('the key of a different certificate');
 }

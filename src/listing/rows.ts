@@ -15,7 +15,7 @@ import { internLabels, type LabelSet } from './label-values.ts';
 export interface Rows<Family extends string = string> {
   readonly labelSets: readonly LabelSet[];
   readonly columns: Readonly<Record<Family, readonly number[]>>;
-  /** Rows of which counters are exposed at 0: Prometheus cannot see the increment with which a series appears. */
+  /** Rows whose counters scrapes get at 0: Prometheus cannot see the value with which a series appears. */
   readonly newRows?: readonly number[];
 }
 

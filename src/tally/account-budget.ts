@@ -47,7 +47,7 @@ export class AccountBudget {
     return true;
   }
 
-  /** Evicts departed accounts while there are too many. Returns how many live ones of a code have to go, too. */
+  /** Evicts departed accounts beyond the limit. Returns how many live ones of a code have to go, too. */
   giveWay(share: AccountShare): number {
     if (this.makeRoom(share, 0)) return 0;
     return Math.min(this.#total - this.maxAccounts, share.size - this.#equalPart);

@@ -28,8 +28,9 @@ export interface LastBody {
 
 /**
  * Renders families in their order (text 0.0.4; OpenMetrics 1.0, "Text format"), without those that have no
- * samples, in blocks: the body of 2,000 service codes has 45 MB, most are far smaller than a block. A family may come in several consecutive
- * parts, each sample once. Lone surrogates become U+FFFD.
+ * samples, in blocks: the body of 2,000 service codes has 45 MB. A family may come in several consecutive
+ * parts, each sample once. Lone surrogates become U+FFFD. `last` tells the size of the first block, and gets
+ * that of this body.
  */
 export function* renderBlocks(
   families: Iterable<Family>,

@@ -34,7 +34,7 @@ export class DefaultMetrics implements Disposable {
   readonly #registry: Registry;
   readonly #loggedNames = new Set<string>();
 
-  /** The default content type of the registry must stay: with that of OpenMetrics, prom-client renames counters. */
+  /** The registry has the default content type: with that of OpenMetrics, prom-client renames counters. */
   constructor(logger: Pick<Logger, 'warn'>, registry = new Registry()) {
     this.#logger = logger;
     this.#registry = registry;

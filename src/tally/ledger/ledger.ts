@@ -136,7 +136,7 @@ export class Ledger {
     return this.#accounts.get(id);
   }
 
-  /** Compares a good listing with the accounts, and calls `take` with each task's gain, valid until it returns. */
+  /** Compares a good listing with the accounts. `take` gets the gain of each task, valid until it returns. */
   commit(listing: ListingToCommit, at: Instant, take: TakeGain): void {
     const { tasks, expectedNames } = listing;
     const times: CommitTimes = {
@@ -224,7 +224,7 @@ export class Ledger {
     }
   }
 
-  /** Gives up accounts that others need: of parts that left, then of the last tasks. Returns the other tasks. */
+  /** Gives up accounts that others need: of parts that left, then of the last tasks. Returns the others. */
   #giveWay(readings: readonly TaskReading[], commit: Commit): readonly TaskReading[] {
     let excess = this.accountShare.giveWay();
     if (excess === 0) return readings;

@@ -26,7 +26,7 @@ export function updateInput(update: InputUpdate): number | undefined {
   const isFirst = !hasFlag(account, TaskFlag.hasSource);
   setFlag(account, TaskFlag.hasSource, true);
   setFlag(account, TaskFlag.reportsInput, true);
-  // What it received since the last listing is not counted: the accounts of the new source open at their values.
+  // The accounts of the new source open at their values: what came since the last listing is not counted.
   if (isFirst ? isOwn && !isNew : isOwn !== wasOwn) {
     account.inputs = openParts(reading.inputs, inputs.findings);
     if (!isFirst) inputs.findings.growingCount += 1;
