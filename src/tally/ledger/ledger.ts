@@ -270,7 +270,7 @@ export class Ledger {
   }
 
   #createAccount(reading: TaskReading, { at }: Commit): TaskAccount {
-    const account = createTaskAccount(reading, at, 0);
+    const account = createTaskAccount(reading, at);
     this.#accounts.set(account.id, account);
     return account;
   }

@@ -10,20 +10,16 @@ export type LedgerRows = { readonly [G in CountedGroupName]: TextRows<G> };
 /** The row of one server in one commit, found once instead of once per task. */
 export class ServerSum {
   oldest: Instant | undefined;
+  readonly row: number;
   readonly #rows: LedgerRows['accounts'];
-  readonly #row: number;
-
-  get row(): number {
-    return this.#row;
-  }
 
   constructor({ accounts }: LedgerRows, vsId: string) {
     this.#rows = accounts;
-    this.#row = accounts.find(vsId);
+    this.row = accounts.find(vsId);
   }
 
   add(family: FamilyOf<'accounts'>, amount: number): void {
-    this.#rows.add(this.#row, family, amount);
+    this.#rows.add(this.row, family, amount);
   }
 
   noteFirstSeen(firstSeen: Instant): void {

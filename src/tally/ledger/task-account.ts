@@ -43,11 +43,7 @@ export function setFlag(account: TaskAccount, flag: TaskFlag, isSet: boolean): v
   account.flags = isSet ? account.flags | flag : account.flags & ~flag;
 }
 
-export function createTaskAccount(
-  { id, vsId, progress }: TaskReading,
-  at: Instant,
-  flags: number,
-): TaskAccount {
+export function createTaskAccount({ id, vsId, progress }: TaskReading, at: Instant): TaskAccount {
   return {
     id,
     vsId,
@@ -57,7 +53,7 @@ export function createTaskAccount(
     progress: progress ?? 0,
     inputs: [],
     outputs: [],
-    flags,
+    flags: 0,
   };
 }
 
