@@ -440,7 +440,7 @@ export class Simulation {
     this.#note(`clock steps by ${step / 1000} s`);
   }
 
-  /** The machine sleeps: the monotonic clock stands still, the service goes on. */
+  /** Suspends the machine: its monotonic clock stops, the service continues. */
   #suspend(): void {
     const suspendedMs = this.#random.integer(5 * HOUR_MS);
     this.#note(`suspended for ${Math.round(suspendedMs / 1000)} s`);
