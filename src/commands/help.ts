@@ -22,10 +22,6 @@ const SWITCHES = [
     'Only with once. Explain and, if names are expected, poll twice, so far apart, to show their input rates.',
   ],
   [
-    '--try-signing',
-    'Only with once. Explain and, if the service rejects the request, try other signatures; print the accepted settings.',
-  ],
-  [
     '--only=<service code>',
     'Only with once. Poll only this service code of the configuration. May be repeated.',
   ],

@@ -4,7 +4,6 @@ import { ConfigError, createProblem, formatValue, throwIfAny } from '../config/c
 import type { Configuration } from '../config/configuration.ts';
 import { parseDuration } from '../config/units.ts';
 import { observePoll, type Observation } from '../diagnostics/observe-poll.ts';
-import { isRejected } from '../diagnostics/remedies.ts';
 import { formatReport } from '../diagnostics/report.ts';
 import { renderBlocks } from '../metrics/exposition/exposition.ts';
 import { createTally } from '../poller/poller.ts';
@@ -14,7 +13,6 @@ import { formatShard } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
 import { withConfiguration, type CommandIo } from './command.ts';
 import type { CommandLine } from './command-line.ts';
-import { trySigning } from './try-signing.ts';
 
 /** Polls every service code once and prints the exposition or, with `--explain`, reports; 1 on failure. */
 export const once = withConfiguration(
@@ -24,10 +22,9 @@ export const once = withConfiguration(
     const { stdout, stderr, log, clock, signal } = io;
     for (const warning of warnings) stderr.write(`${warning}\n`);
     if (serviceCodes.length === 0) stderr.write(formatNoServiceCodes(shard));
-    const isTryingSigning = flags.has('try-signing');
     const forMs = readDuration(flags);
-    if (isTryingSigning || flags.has('explain') || forMs !== undefined)
-      return await explainPolls(configuration, build, io, { isTryingSigning, forMs });
+    if (flags.has('explain') || forMs !== undefined)
+      return await explainPolls(configuration, build, io, forMs);
     const logger = createLogger({ ...configuration.log, destination: log });
     await using exporter = createExporter(configuration, { clock, logger, log, build });
     await exporter.poller.pollOnce(signal);
@@ -35,7 +32,7 @@ export const once = withConfiguration(
     for (const block of renderBlocks(families, 'text')) stdout.write(block);
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
-  { explain: 'switch', for: 'value', 'try-signing': 'switch', only: 'list' },
+  { explain: 'switch', for: 'value', only: 'list' },
 );
 
 /** Keeps the service codes that `--only` names, or all without it. */
@@ -70,19 +67,15 @@ export function readDuration(flags: CommandLine['others']): number | undefined {
   throw new ConfigError([createProblem('flag --for', 'a duration such as 30s', formatValue(text))]);
 }
 
-interface ExplainOptions {
-  /** After a rejection, also polls with other signatures. */
-  readonly isTryingSigning?: boolean;
-  /** Polls a code with expected names twice, so far apart. */
-  readonly forMs?: number | undefined;
-}
-
-/** Polls the service codes one after the other and prints a report of each. Returns the exit code. */
+/**
+ * Polls the service codes one after the other, with `forMs` a code with expected names twice, so far apart,
+ * and prints a report of each. Returns the exit code.
+ */
 export async function explainPolls(
   { upstream, signing, serviceCodes, metrics, ledger }: Configuration,
   build: BuildInfo,
   { stdout, clock, signal }: Pick<CommandIo, 'stdout' | 'clock' | 'signal'>,
-  { isTryingSigning = false, forMs }: ExplainOptions = {},
+  forMs?: number,
 ): Promise<number> {
   await using client = new UpstreamClient({
     ...upstream,
@@ -92,9 +85,9 @@ export async function explainPolls(
   const readers = openReaderPool(metrics.maxLabelSets, randomBytes(READER_KEY_BYTES));
   let failedCount = 0;
   for (const [index, target] of serviceCodes.entries()) {
-    const poll = (scheme = signing) =>
-      observePoll({ ...target, signing: scheme }, { client, readers, clock, signal });
-    const tally = createTally({ ...target, signing }, { ...metrics, ...ledger, perTask: false });
+    const code = { ...target, signing };
+    const poll = () => observePoll(code, { client, readers, clock, signal });
+    const tally = createTally(code, { ...metrics, ...ledger, perTask: false });
     tally.expectation = target.expectation;
     const count = ({ fetched }: Observation) => {
       const at = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
@@ -110,12 +103,6 @@ export async function explainPolls(
     const report = formatReport(observation, clock.now(), expectedTasks);
     stdout.write(`${index === 0 ? '' : '\n'}${report}`);
     if (observation.fetched.error !== undefined) failedCount += 1;
-    if (!isTryingSigning || !isRejected(observation)) continue;
-    const result = await trySigning(
-      signing,
-      async (scheme) => (await poll(scheme)).fetched.error === undefined,
-    );
-    stdout.write(`  signatures    ${result}\n`);
   }
   return failedCount === 0 ? 0 : 1;
 }

@@ -128,25 +128,20 @@ function describeUntrustedAuthority({ hasCaFile, rejectedCertificate }: Symptoms
   return `The certificate was issued by an untrusted authority${authority}. ${remedies[`${hasCaFile}`]}`;
 }
 
-/** Whether the service understood the request and rejected it. */
-export function isRejected({ fetched, response }: Pick<Symptoms, 'fetched' | 'response'>): boolean {
-  return fetched.error?.reason === 'api_error' || response?.status === 401 || response?.status === 403;
-}
-
-function* diagnoseRejection(symptoms: Symptoms): Generator<string> {
-  const { target, fetched, response } = symptoms;
+/** The service understood the request and rejected it. */
+function* diagnoseRejection({ target, fetched, response }: Symptoms): Generator<string> {
   const { serviceCode, secret } = target;
-  if (!isRejected(symptoms)) return;
+  const isApiError = fetched.error?.reason === 'api_error';
+  if (!isApiError && response?.status !== 401 && response?.status !== 403) return;
   if (QUOTED.test(secret))
     yield 'The secret includes quotes. Remove them unless they are part of the secret; docker --env-file does not strip quotes.';
   if (QUOTED.test(serviceCode))
     yield 'The service code includes quotes. Remove them; docker --env-file does not strip quotes.';
   if (/\p{Cf}/u.test(serviceCode)) yield 'The service code has invisible characters. Type it again.';
-  const isApiError = fetched.error?.reason === 'api_error';
   const code = isApiError ? `ret ${fetched.ret ?? 'unknown'}` : `HTTP status ${response?.status ?? ''}`;
   const clock = response?.clockOffset;
   const isClockGood = clock !== undefined && minClockOffsetMs(clock) <= CLOCK_TOLERANCE_MS;
-  yield `The service rejected the request with ${code}. Most likely the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template), or let once --try-signing find its scheme.`;
+  yield `The service rejected the request with ${code}. Most likely the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template).`;
 }
 
 /** Scheme, host and port of the target of a redirect. */

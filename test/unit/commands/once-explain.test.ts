@@ -35,14 +35,13 @@ interface ExplainOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   readonly clock?: Clock;
-  readonly isTryingSigning?: boolean;
   readonly forMs?: number;
 }
 
 /** Runs `once --explain`, and checks that the report has no secret, signature or live URL. */
 async function explain(
   baseUrl: string,
-  { env = CODE, args = [], clock = systemClock, isTryingSigning = false, forMs }: ExplainOptions = {},
+  { env = CODE, args = [], clock = systemClock, forMs }: ExplainOptions = {},
 ): Promise<{ readonly code: number; readonly text: string }> {
   const { flags } = parseCommandLine([`--upstream.base-url=${baseUrl}`, ...args]);
   const source = new ConfigurationSource({
@@ -54,29 +53,11 @@ async function explain(
   const { configuration } = await source.load();
   const stdout = new PassThrough({ encoding: 'utf8' });
   const io = { stdout, clock, signal: new AbortController().signal };
-  const code = await explainPolls(configuration, BUILD, io, { isTryingSigning, forMs });
+  const code = await explainPolls(configuration, BUILD, io, forMs);
   const text = String(stdout.read());
   assert.doesNotMatch(text, /correct-horse|[0-9a-f]{64}|\/live\/|rtmp:\/\/|%7B/);
   return { code, text };
 }
-
-for (const [rejected, accepted] of [
-  ['--signing.timestamp-unit=s', "signing.timestamp_unit: 'ms'"],
-  ['--signing.template={timestamp}{path}', "signing.template: '{path}{query}{timestamp}'"],
-] as const) {
-  test(`with --try-signing, the scheme of the service is found although ${rejected}`, async (t) => {
-    const { url } = await startTestSimulator(t);
-    const { code, text } = await explain(url, { args: [rejected], isTryingSigning: true });
-    assert.equal(code, 1);
-    assert.ok(text.endsWith(`\n  signatures    accepted with ${accepted}\n`), text);
-  });
-}
-
-test('with --try-signing, a wrong secret is rejected with every variation', async (t) => {
-  const { url } = await startTestSimulator(t);
-  const { text } = await explain(url, { env: { ...CODE, XVS_SECRET: 'another' }, isTryingSigning: true });
-  assert.match(text, /\n {2}signatures {4}none of 18 variations was accepted; check the secret/);
-});
 
 test('a successful poll is reported from the request to the counts', async (t) => {
   const { url } = await startTestSimulator(t);
