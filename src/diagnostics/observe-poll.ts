@@ -4,7 +4,6 @@ import type { Clock } from '../runtime/clock.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
 import { observeConnection, type ObservedConnection } from './connection-observer.ts';
-import { fetchServerCertificate, type ServerCertificate } from './server-certificate.ts';
 import { TaskNameFinder, type NamesOfSource } from './task-names.ts';
 
 export interface Observation {
@@ -15,9 +14,6 @@ export interface Observation {
   readonly request: RedactedRequest | undefined;
   readonly attempts: number;
   readonly connection: ObservedConnection;
-  /** The certificate that was rejected, unless a proxy was used. */
-  readonly rejectedCertificate: ServerCertificate | undefined;
-  readonly hasCaFile: boolean;
   readonly compressedBytes: number;
   /** The first character of the body that is no white space; empty without one. */
   readonly bodyStart: string;
@@ -74,24 +70,16 @@ export async function observePoll(
       names.addChunk(chunk);
     },
   });
-  const { error } = fetched;
-  const { connection } = observed;
-  const totalMs = elapsedMs();
-  const isUntrusted = error?.reason === 'tls' && connection.proxy === undefined;
   return {
     target,
     fetched,
     response,
     request,
     attempts,
-    connection,
-    rejectedCertificate: isUntrusted
-      ? await fetchServerCertificate(target.baseUrl, target.timeoutMs, clock, signal)
-      : undefined,
-    hasCaFile: client.hasCaFile,
+    connection: observed.connection,
     compressedBytes,
     bodyStart,
-    times: { connectedMs, firstByteMs, totalMs },
-    taskNames: error === undefined ? names.find() : undefined,
+    times: { connectedMs, firstByteMs, totalMs: elapsedMs() },
+    taskNames: fetched.error === undefined ? names.find() : undefined,
   };
 }

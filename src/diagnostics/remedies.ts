@@ -41,11 +41,11 @@ export function findRemedies(symptoms: Symptoms): readonly string[] {
 
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
 function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
-  const { target, fetched, response, connection, times, rejectedCertificate } = symptoms;
+  const { target, fetched, response, connection, times } = symptoms;
   const { hasSucceeded = false } = symptoms;
   const { baseUrl } = target;
   const { error } = fetched;
-  const { host, hostname, origin, pathname } = new URL(baseUrl);
+  const { host, hostname, port, origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/\/+$/, '');
   const { reason, code = '', addresses = 1, isCutOff, invalidByte } = error ?? {};
   const status = response?.status ?? 0;
@@ -57,11 +57,13 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield `The server at ${host} may expect TLS. If it does, use https:// in upstream.base_url.`;
   if (code === BROKEN_HTTP)
     yield 'The response breaks HTTP, although curl and browsers may accept it. Report the error to the operator of the service or of the proxy in front of it.';
-  if (UNTRUSTED_CERTIFICATE_CODE.test(code)) yield describeUntrustedAuthority(symptoms);
+  const showCertificate = `openssl s_client -showcerts -connect ${hostname}:${port || 443}`;
+  if (UNTRUSTED_CERTIFICATE_CODE.test(code))
+    yield `The certificate was issued by an untrusted authority. Add the certificate of that authority to the PEM file upstream.ca_file. To see the chain: ${showCertificate}`;
   if (INVALID_DATE_CODE.test(code))
     yield 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    yield `The certificate was not issued for ${host}. Use a host name of the certificate in upstream.base_url${rejectedCertificate === undefined ? '' : `: ${rejectedCertificate.names}`}.`;
+    yield `The certificate was not issued for ${host}. Use a host name of the certificate in upstream.base_url. To see it: ${showCertificate}`;
   if (reason === 'resources') yield POLL_ERRORS.resources.check;
   if (reason === 'dns')
     yield `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`;
@@ -115,17 +117,6 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
 /** Whether a body that is not JSON began as a listing. */
 function hasBegun({ ret, users, tasks }: FailedListing): boolean {
   return ret !== undefined || users + tasks > 0;
-}
-
-function describeUntrustedAuthority({ hasCaFile, rejectedCertificate }: Symptoms): string {
-  const authority = rejectedCertificate === undefined ? '' : `, ${rejectedCertificate.issuer}`;
-  const remedies = {
-    true: 'Add the certificate of that authority to upstream.ca_file.',
-    false: 'Set upstream.ca_file to a PEM file with the certificate of that authority.',
-    undefined:
-      'Set upstream.ca_file to a PEM file with the certificate of that authority, or add it to that file.',
-  };
-  return `The certificate was issued by an untrusted authority${authority}. ${remedies[`${hasCaFile}`]}`;
 }
 
 /** The service understood the request and rejected it. */

@@ -5,7 +5,6 @@ import type { ExpectedTask } from '../tally/expectations.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { Observation } from './observe-poll.ts';
 import { findRemedies, getRedirectOrigin } from './remedies.ts';
-import type { ServerCertificate } from './server-certificate.ts';
 
 const LABEL_WIDTH = 14;
 const TEXT_WIDTH = 100 - LABEL_WIDTH - 2;
@@ -27,12 +26,11 @@ function* listSections(
   nowMs: number,
   expectedTasks: readonly ExpectedTask[],
 ): Generator<Section> {
-  const { fetched, response, rejectedCertificate } = observation;
+  const { fetched, response } = observation;
   const { error } = fetched;
   yield ['request', formatRequest(observation)];
   yield ['signed', formatSigning(observation)];
   yield ['connection', formatConnection(observation, nowMs)];
-  if (rejectedCertificate !== undefined) yield ['certificate', formatCertificate(rejectedCertificate)];
   if (response !== undefined) {
     yield ['clock', [formatClock(response)]];
     yield ['response', [formatResponse(response)]];
@@ -75,15 +73,6 @@ function formatConnection({ connection, response }: Observation, nowMs: number):
   const days = Math.floor(((until ?? 0) - nowMs) / 86_400_000);
   const validity = until === undefined ? '' : `, certificate valid until ${formatDate(until)} (${days} days)`;
   return [peer + validity, ...(proxy === undefined ? [] : [`through the proxy ${proxy}`])];
-}
-
-function formatCertificate(certificate: ServerCertificate): readonly string[] {
-  const { issuer, names, validFromMs, validUntilMs } = certificate;
-  return [
-    `issued by ${issuer}`,
-    `for ${names}`,
-    `valid from ${formatDate(validFromMs)} until ${formatDate(validUntilMs)}`,
-  ];
 }
 
 function formatDate(ms: number): string {

@@ -69,11 +69,6 @@ export class UpstreamClient implements AsyncDisposable {
     this.#connections = this.#open(options);
   }
 
-  /** Whether own authorities are trusted instead of those that Node.js bundles. */
-  get hasCaFile(): boolean {
-    return this.#options.tls.ca !== undefined;
-  }
-
   /** Replaces the options. Requests in progress keep those that they started with, and their connections. */
   configure(options: ClientOptions): void {
     const replaced = this.#connections;

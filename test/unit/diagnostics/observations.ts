@@ -47,8 +47,6 @@ export function createObservation(overrides: Partial<Observation> = {}): Observa
     },
     attempts: 1,
     connection: { peer: '192.0.2.7:443 (IPv4), TLSv1.3' },
-    rejectedCertificate: undefined,
-    hasCaFile: false,
     compressedBytes: 100,
     bodyStart: '{',
     times: { connectedMs: 12, firstByteMs: 34, totalMs: 56 },
