@@ -9,6 +9,8 @@ const SURELY_REMEMBERED_MS = 5 * 60 * 60 * 1000;
 /** The listings of two failed polls do not hide the start of a run. */
 const MAX_SEEN_INTERVALS = 3.5;
 const BIRTH_MS = 90_000;
+/** The age of a base, a restart after an unknown gap, and a clock set forward, of 6 hours each, add up. */
+const MAX_BELIEVED_MS = 3 * REMEMBERED_MS;
 
 /** What a counter may have of one input or output. */
 export interface AuditedAccount {
@@ -358,8 +360,8 @@ function doubtChange(
   } else if (thing.forgotten !== forgotten) {
     const most = seen - forgotten;
     const least = Math.max(0, (account.doubtedFrom ?? seen) - forgotten);
-    // It may wait until the exporter was down for long enough that a stream can have carried it.
-    if (value > most && value - most <= (2 * streamRate * REMEMBERED_MS) / 1000)
+    // It may wait until the exporter believes that a stream can have carried it.
+    if (value > most && value - most <= (2 * streamRate * MAX_BELIEVED_MS) / 1000)
       account.inventable += value - most;
     known.formers = [...known.formers, { least, most }];
     doubt(account);
