@@ -10,7 +10,6 @@ import { createTally } from '../poller/poller.ts';
 import { openReaderPool, READER_KEY_BYTES } from '../poller/reader-module.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { formatShard } from '../sharding/shard.ts';
-import { UpstreamClient } from '../upstream/client.ts';
 import { withConfiguration, type CommandIo } from './command.ts';
 import type { CommandLine } from './command-line.ts';
 
@@ -77,16 +76,12 @@ export async function explainPolls(
   { stdout, clock, signal }: Pick<CommandIo, 'stdout' | 'clock' | 'signal'>,
   forMs?: number,
 ): Promise<number> {
-  await using client = new UpstreamClient({
-    ...upstream,
-    userAgent: `xvs-exporter/${build.version}`,
-    clock,
-  });
+  const clientOptions = { ...upstream, userAgent: `xvs-exporter/${build.version}` };
   const readers = openReaderPool(metrics.maxLabelSets, randomBytes(READER_KEY_BYTES));
   let failedCount = 0;
   for (const [index, target] of serviceCodes.entries()) {
     const code = { ...target, signing };
-    const poll = () => observePoll(code, { client, readers, clock, signal });
+    const poll = () => observePoll(code, { clientOptions, readers, clock, signal });
     const tally = createTally(code, { ...metrics, ...ledger, perTask: false });
     tally.expectation = target.expectation;
     const count = ({ fetched }: Observation) => {

@@ -1,9 +1,10 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { ReaderPool } from '../listing/reader.ts';
 import { fetchListing, type FailedListing, type GoodListing } from '../poller/fetch-listing.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
+import { type ClientOptions, type ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
-import { observeConnection, type ObservedConnection } from './connection-observer.ts';
 import { TaskNameFinder, type NamesOfSource } from './task-names.ts';
 
 export interface Observation {
@@ -12,8 +13,13 @@ export interface Observation {
   readonly response: ResponseHead | undefined;
   /** The last request that was sent. */
   readonly request: RedactedRequest | undefined;
-  readonly attempts: number;
-  readonly connection: ObservedConnection;
+  /** As far as it was made. */
+  readonly connection: {
+    /** Host and port of a proxy. */
+    readonly proxy?: string;
+    /** Address, family, port and TLS version of the server or proxy. */
+    readonly peer?: string;
+  };
   readonly compressedBytes: number;
   /** The first character of the body that is no white space; empty without one. */
   readonly bodyStart: string;
@@ -28,35 +34,41 @@ export interface Observation {
 }
 
 interface ObserveDependencies {
-  readonly client: UpstreamClient;
+  readonly clientOptions: ClientOptions;
   readonly readers: ReaderPool;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Polls once and records the exchange. Calls must not overlap, see {@link observeConnection}. */
+/** Polls once, on a connection of its own, and records the exchange. */
 export async function observePoll(
   target: ListingTarget,
-  { client, readers, clock, signal }: ObserveDependencies,
+  { clientOptions, readers, clock, signal }: ObserveDependencies,
 ): Promise<Observation> {
   const names = new TaskNameFinder();
   const startedMs = clock.monotonic();
   const elapsedMs = (): number => clock.monotonic() - startedMs;
-  // Of several attempts the last one counts.
   let request: RedactedRequest | undefined;
   let response: ResponseHead | undefined;
   let connectedMs: number | undefined;
   let firstByteMs: number | undefined;
-  let attempts = 0;
   let compressedBytes = 0;
   let bodyStart = '';
-  using observed = observeConnection(target.baseUrl, () => {
-    connectedMs = elapsedMs();
-  });
+  let connection: Observation['connection'] = {};
+  const { host: serviceHost } = new URL(target.baseUrl);
+  const observer: ClientOptions['observer'] = {
+    onConnecting: (host) => {
+      if (host !== serviceHost) connection = { proxy: host };
+    },
+    onConnected: (socket) => {
+      connectedMs = elapsedMs();
+      connection = { ...connection, peer: describePeer(socket) };
+    },
+  };
+  await using client = new UpstreamClient({ ...clientOptions, observer, clock });
   const fetched = await fetchListing(client, target, readers, undefined, signal, {
     onRequest: (sent) => {
       request = sent;
-      attempts += 1;
     },
     onResponse: (head) => {
       firstByteMs = elapsedMs();
@@ -75,11 +87,17 @@ export async function observePoll(
     fetched,
     response,
     request,
-    attempts,
-    connection: observed.connection,
+    connection,
     compressedBytes,
     bodyStart,
     times: { connectedMs, firstByteMs, totalMs: elapsedMs() },
     taskNames: fetched.error === undefined ? names.find() : undefined,
   };
+}
+
+function describePeer(socket: Socket): string {
+  const { remoteAddress = '', remoteFamily = 'unknown family', remotePort = '' } = socket;
+  const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress;
+  const tls = socket instanceof TLSSocket ? (socket.getProtocol() ?? 'TLS') : 'no TLS';
+  return `${host}:${remotePort} (${remoteFamily}), ${tls}`;
 }

@@ -52,13 +52,9 @@ function formatSection([label, lines]: Section): readonly string[] {
   return lines.map((line, index) => `  ${(index === 0 ? label : '').padEnd(LABEL_WIDTH)}${line}`);
 }
 
-function formatRequest({ request, attempts, target }: Observation): readonly string[] {
+function formatRequest({ request, target }: Observation): readonly string[] {
   if (request === undefined) return [`not sent to ${target.baseUrl}`];
-  return [
-    request.line,
-    ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`),
-    ...(attempts > 1 ? [`(sent ${attempts} times: the service had closed a kept-alive connection)`] : []),
-  ];
+  return [request.line, ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`)];
 }
 
 function formatSigning({ request, target: { signing, secret } }: Observation): readonly string[] {

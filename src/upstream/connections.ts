@@ -31,6 +31,14 @@ export interface ConnectionOptions {
   readonly proxy: ProxyOptions;
   readonly resolver: Resolver;
   readonly clock: Pick<Clock, 'monotonic'>;
+  readonly observer?: ConnectionObserver;
+}
+
+/** Receives the events of each connection; through a proxy, of that to the proxy, too. */
+interface ConnectionObserver {
+  /** Before the connection is opened. `host` has the port, unless it is the default one. */
+  onConnecting(host: string): void;
+  onConnected(socket: Socket): void;
 }
 
 /** Of one address of a name, however many there are. */
@@ -179,9 +187,12 @@ export class UpstreamConnections implements AsyncDisposable {
 
   #record(connect: Pool.Options['connect']): buildConnector.connector {
     if (typeof connect !== 'function') throw new TypeError('Expected a connector');
+    const { observer } = this.#options;
     return (target, callback) => {
+      observer?.onConnecting(target.host ?? '');
       connect(target, (...result) => {
         const [, socket] = result;
+        if (socket instanceof Socket) observer?.onConnected(socket);
         if (socket instanceof TLSSocket) {
           limitKeyUpdates(socket);
           const notAfterMs = findSoonestExpiryMs(socket.getPeerCertificate(true));

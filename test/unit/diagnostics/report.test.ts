@@ -44,7 +44,6 @@ const CASES: readonly (readonly [name: string, overrides: Partial<Observation>])
     'invalid-entries',
     {
       taskNames: undefined,
-      attempts: 2,
       fetched: createGoodListing(INVALID_ENTRIES),
       connection: { peer: '[2001:db8::7]:443 (IPv6), TLSv1.2' },
       response: createResponse({
