@@ -1,4 +1,3 @@
-import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command, CommandIo } from './command.ts';
@@ -6,7 +5,7 @@ import { LOCAL_FILE_SYSTEM } from '../config/file-system.ts';
 import { waitForAbort } from '../runtime/abort.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { getErrorCode, getErrorMessage, isResourceError } from '../runtime/errors.ts';
+import { getErrorMessage } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { drain, LogOutput, StandardOutput } from '../runtime/output.ts';
 import { abortOnSignals } from '../runtime/signals.ts';
@@ -20,9 +19,6 @@ const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
 
 /** After a shutdown or a bug, output whose reader has stalled must not keep the process alive. */
 const DRAIN_TIMEOUT_MS = 1000;
-
-/** Program files that Node.js opens at a time while it starts, and connections. */
-const MIN_OPEN_FILES = 256;
 
 /**
  * Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code. SIGHUP
@@ -68,26 +64,6 @@ async function runCommand(
   });
 }
 
-/** Describes a lack of memory or file descriptors. Without descriptors, Node.js does not find modules. */
-function describeLimitProblem(error: unknown): string | undefined {
-  if (error instanceof RangeError)
-    return isResourceError(error)
-      ? 'The operating system gave no memory: raise the limit (ulimit -v, MemoryMax)'
-      : undefined;
-  return isResourceError(error) || (getErrorCode(error) === 'ERR_MODULE_NOT_FOUND' && !canOpenFile())
-    ? `Expected to be allowed to open ${MIN_OPEN_FILES} files, found fewer: raise the limit (ulimit -n, LimitNOFILE)`
-    : undefined;
-}
-
-function canOpenFile(): boolean {
-  try {
-    closeSync(openSync(process.execPath, 'r'));
-    return true;
-  } catch (error) {
-    return !isResourceError(error);
-  }
-}
-
 /**
  * Runs the program and returns its exit code, when everything that it printed has been written. `hasHungUp` tells
  * whether there was a SIGHUP; `main.ts` listens to it.
@@ -115,10 +91,8 @@ export async function runProgram(args: readonly string[], hasHungUp: () => boole
       failure.promise,
     ]);
   } catch (error) {
-    const limitProblem = describeLimitProblem(error);
-    if (limitProblem === undefined) reportFatalError(error);
-    else process.stderr.write(`xvs-exporter: ${limitProblem}\n`);
-    exitCode = limitProblem === undefined ? 1 : 2;
+    reportFatalError(error);
+    exitCode = 1;
     drainDeadline = Promise.resolve();
   }
   // Writes to a pipe are asynchronous beyond its capacity of 64 KiB, and `process.exit` discards them.

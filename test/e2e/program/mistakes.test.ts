@@ -119,19 +119,6 @@ test('healthcheck uses the address of the configuration file, even if another se
   assert.equal(await health.exitCode, 0, health.stderr);
 });
 
-test('a start with too few file descriptors says so in one sentence', async () => {
-  const command = `ulimit -n 40; exec "${process.execPath}" "${PROGRAM_PATH}" once`;
-  await using program = new Program('/bin/sh', ['-c', command], SETTINGS);
-  // Newer lines of Node.js open one file at a time while they start, and need fewer.
-  const isStarted = (await program.exitCode) === 1;
-  if (isStarted) assert.match(program.stderr, /"reason":"connect"/);
-  else
-    assert.equal(
-      program.stderr,
-      'xvs-exporter: Expected to be allowed to open 256 files, found fewer: raise the limit (ulimit -n, LimitNOFILE)\n',
-    );
-});
-
 test('Node.js 12 can run the files that say that it is too old', () => {
   const { engines } = JSON.parse(readRepositoryFile('package.json'));
   for (const path of ['dist/main.js', 'scripts/setup.mjs']) {
