@@ -8,42 +8,33 @@ const LISTING = JSON.stringify({
   task_list: [{ id: 'task-1', vs_id: 'server-1', input_bytes: 1, inputs: [], outputs: [] }],
 });
 
-/** A service that counts requests and can hold their responses. */
+/** A service that can hold its responses. */
 export class PausableService implements AsyncDisposable {
   /** If set, the service holds requests without a response. */
   isPaused = false;
-  requestCount = 0;
   readonly url: string;
   readonly #server: Server;
   readonly #pending = new Set<ServerResponse>();
 
-  private constructor(server: Server, delayMs: number) {
+  private constructor(server: Server) {
     this.#server = server;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     server.on('request', (_request, response: ServerResponse) => {
-      this.requestCount += 1;
       response.once('close', () => this.#pending.delete(response));
       if (this.isPaused) this.#pending.add(response);
-      else setTimeout(() => response.end(LISTING), delayMs);
+      else response.end(LISTING);
     });
   }
 
-  /** Starts a service that responds after `delayMs`. */
-  static async start(delayMs = 0): Promise<PausableService> {
+  static async start(): Promise<PausableService> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new PausableService(server, delayMs);
+    return new PausableService(server);
   }
 
   /** The number of requests that are held. */
   get pendingCount(): number {
     return this.#pending.size;
-  }
-
-  /** Responds to the held requests and to all later ones. */
-  resume(): void {
-    this.isPaused = false;
-    for (const response of this.#pending) response.end(LISTING);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -18,11 +18,6 @@ export class RunningExporter {
     return new RunningExporter(program, await program.waitForPort());
   }
 
-  async reload(): Promise<readonly [number, string]> {
-    const response = await fetch(`${this.#base}/-/reload`, { method: 'POST' });
-    return [response.status, await response.text()];
-  }
-
   /** Waits for a log line after the last one that was waited for. */
   async waitForLog(pattern: RegExp): Promise<string> {
     const line = await this.#program.waitForOutput(pattern);
