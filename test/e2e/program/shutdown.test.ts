@@ -68,18 +68,6 @@ test('a client that never completes its request delays the shutdown by a few sec
   assert.equal(received(), '');
 });
 
-test('a second signal kills the process', async () => {
-  await using exporter = startExporter('http://127.0.0.1:1', []);
-  const port = await exporter.waitForPort();
-  const { socket } = await startScrape(port);
-  await waitUntilRead(port);
-  exporter.signal('SIGTERM');
-  await exporter.waitForOutput(/"msg":"Shutting down"/);
-  exporter.signal('SIGTERM');
-  assert.equal(await exporter.exitCode, null);
-  socket.destroy();
-});
-
 /** Makes Node.js run a script before the program, which injects a fault on SIGUSR2. */
 function createPreload(fault: string): Readonly<Record<string, string>> {
   const script = `import crypto from 'node:crypto';
