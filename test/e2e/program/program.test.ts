@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { Program, PROGRAM_PATH, SETTINGS, startProgram } from '../../support/program.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
-import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const manifest: unknown = JSON.parse(readFixture('../../package.json').toString());
 
@@ -109,24 +107,6 @@ test('serve serves metrics, passes the healthcheck and exits with 0 on SIGTERM',
   assert.equal(await exporter.exitCode, 0);
   await using unhealthy = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
   assert.equal(await unhealthy.exitCode, 1);
-});
-
-test('a Unix socket is checked by healthcheck, used once, and removed at shutdown', async () => {
-  using folder = new TemporaryFolder();
-  const socket = folder.at('exporter.sock');
-  const flag = `--web.listen-address=unix:${socket}`;
-  const start = (address = flag) => startProgram([address], createSettings('http://127.0.0.1:1'));
-  await using exporter = start();
-  await exporter.waitForOutput(/"unix_socket":.*"msg":"Listening"/);
-  await using health = startProgram(['healthcheck', flag]);
-  assert.equal(await health.exitCode, 0);
-  await using second = start();
-  assert.equal(await second.exitCode, 1);
-  await using misplaced = start(`--web.listen-address=unix:${folder.at('none/exporter.sock')}`);
-  assert.equal(await misplaced.exitCode, 2);
-  exporter.signal('SIGTERM');
-  assert.equal(await exporter.exitCode, 0);
-  assert.equal(existsSync(socket), false);
 });
 
 test('an address in use is logged in one line that names the setting, with exit code 1', async () => {
