@@ -14,8 +14,8 @@ function createVerifier() {
     comparisons.push({ password, hash });
     return Promise.resolve(password === 'right');
   });
-  const verify = (password: string, user = 'prometheus', users = USERS) =>
-    verifier.verify({ user, password }, users, CLIENT);
+  const verify = (password: string, user = 'prometheus', users = USERS, client = CLIENT) =>
+    verifier.verify({ user, password }, users, client);
   return { verify, comparisons };
 }
 
@@ -43,6 +43,15 @@ test('ten thousand wrong passwords do not evict a valid one', async () => {
   for (let guess = 0; guess < 10_000; guess += 1) assert.equal(await verify(`guess ${guess}`), false);
   assert.equal(await verify('right'), true);
   assert.equal(comparisons.filter(({ password }) => password === 'right').length, 1);
+});
+
+test('a client that guesses leaves room in the queue for another one', async () => {
+  const { verify, comparisons } = createVerifier();
+  const guesses = Promise.allSettled(Array.from({ length: 100 }, (_, guess) => verify(`guess ${guess}`)));
+  assert.equal(await verify('right', 'prometheus', USERS, '192.0.2.2'), true);
+  await guesses;
+  // One guess runs, and two wait.
+  assert.equal(comparisons.length, 4);
 });
 
 test('unknown users are invalid, and cost as much as the user with the cheapest hash', async () => {
