@@ -90,13 +90,6 @@ for (const [condition, ...inputBytes] of [
     assert.equal(sumSeries(series, CATALOGUE.expectedTaskUp.name, CODE), 0);
   });
 
-test('tasks with new ids of a million characters in each listing are rejected', async () => {
-  const listings = Array.from('abcdefghi', (letter) => buildTasksWithNewIds(letter.repeat(MILLION), 30));
-  const series = await attack(listings, { XVS_POLL_INTERVAL: '1s' });
-  const name = `${CATALOGUE.invalidRecords.name}{service_code="${CODE}",record="task",reason="invalid_id"}`;
-  assert.ok(series.has(name));
-});
-
 test('ten tasks with 5,000 formats each have no more series than the limits allow', async () => {
   const series = await attack([buildFormatsListing()], {
     XVS_METRICS_PER_TASK: 'true',
