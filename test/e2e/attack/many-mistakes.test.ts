@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-import { AttackedExporter } from './attacked-exporter.ts';
 
 const BASE = { XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1', XVS_SECRET: 'abc' };
 const SHOWN = 20;
@@ -119,13 +118,3 @@ for (const [name, text, found] of [
     assert.ok(program.stderr.includes(found), program.stderr.slice(0, 1000));
   });
 }
-
-test('a reload of 2 MB of YAML is rejected, and the exporter continues', { timeout: 300_000 }, async () => {
-  using folder = new TemporaryFolder();
-  folder.replace('xvs.yml', '');
-  await using exporter = await AttackedExporter.start({ XVS_CONFIG_FILE: folder.at('xvs.yml') });
-  folder.replace('xvs.yml', `service_codes: [${'A,'.repeat(1_000_000)}]`);
-  exporter.program.signal('SIGHUP');
-  await exporter.program.waitForOutput(/expected at most 1 MiB of YAML.*"msg":"Configuration reload failed"/);
-  assert.equal((await exporter.get()).status, 200);
-});
