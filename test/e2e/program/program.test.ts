@@ -17,8 +17,8 @@ const createSettings = (simulatorUrl: string, secret = 'abc'): Record<string, st
 const startSimulator = (...args: string[]): Program =>
   startSimulatorProgram('--users=20', '--tasks=5', ...args);
 
-async function fetchText(url: string, init?: RequestInit): Promise<string> {
-  const response = await fetch(url, init);
+async function fetchText(url: string): Promise<string> {
+  const response = await fetch(url);
   return await response.text();
 }
 

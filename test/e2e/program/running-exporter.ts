@@ -1,6 +1,5 @@
 import { parseExposition } from '../../support/exposition-parser.ts';
 import type { Program } from '../../support/program.ts';
-import { waitForValue } from '../../support/wait-until.ts';
 
 /** A running exporter, accessed by HTTP and its log. */
 export class RunningExporter {
@@ -37,12 +36,8 @@ export class RunningExporter {
     return response.status;
   }
 
-  async fetchText(path: string): Promise<string> {
-    return await (await fetch(this.#base + path)).text();
-  }
-
-  fetchMetrics(): Promise<string> {
-    return this.fetchText('/metrics');
+  async fetchMetrics(): Promise<string> {
+    return await (await fetch(`${this.#base}/metrics`)).text();
   }
 
   /** The sum of the series of a family, for one service code if given; `undefined` without series. */
@@ -51,9 +46,5 @@ export class RunningExporter {
     const samples = families.get(family)?.samples ?? [];
     const own = samples.filter(({ labels }) => labels['service_code'] === serviceCode);
     return own.length === 0 ? undefined : own.reduce((sum, { value }) => sum + value, 0);
-  }
-
-  async waitUntilUp(serviceCode: string): Promise<void> {
-    await waitForValue(() => this.sumFamily('xvs_up', serviceCode), 1);
   }
 }

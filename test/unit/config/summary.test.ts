@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatConfigurationSummary } from '../../../src/config/summary.ts';
-import { loadWithSources, REQUIRED_ENVIRONMENT, SECRET } from '../../support/configuration.ts';
+import { loadWithSources, REQUIRED_ENVIRONMENT, SECRET, type Files } from '../../support/configuration.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 
 const yml = `
@@ -59,4 +59,26 @@ service_codes:
   assert.match(text, / {2}A .*> +opaque\.room +3: main, backup\n/);
   assert.match(text, / {2}B .*> +output\.file_name +2\n/);
   assert.match(text, / {2}C .*> +opaque\.room\n/);
+});
+
+test('the summary shows how many service codes each file has', async () => {
+  const summarize = async (files: Files): Promise<string> => {
+    const listed = 'service_code_files: [codes/*.json]';
+    const env = { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: '' };
+    return formatConfigurationSummary(await loadWithSources({ yml: listed, env, files }));
+  };
+  const none = await summarize({});
+  assert.match(
+    none,
+    /valid: 0 service codes\.\n[^]*\nService code files: none found\.\n\nService codes: none\.\n$/,
+  );
+  const found = await summarize({
+    '/etc/codes/a.json': '[{ "service_code": "A", "labels": { "tenant": "acme" } }, "B"]',
+    '/etc/codes/b.json': '[]',
+  });
+  assert.match(
+    found,
+    /\n {2}file +service codes\n {2}\/etc\/codes\/a\.json +2\n {2}\/etc\/codes\/b\.json +0\n\n/,
+  );
+  assert.match(found, /\n {2}A .* {2}tenant="acme"\n {2}B .*\n$/);
 });
