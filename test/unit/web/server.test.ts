@@ -107,18 +107,6 @@ test('it listens on a Unix socket with mode 0660, replaces a stale one, and remo
   assert.equal(existsSync(socketPath), false);
 });
 
-test('all clients of a Unix socket are one', async (t) => {
-  using folder = new TemporaryFolder();
-  const socketPath = folder.at('exporter.sock');
-  const { handle, entered, open } = createGate();
-  await start(t, { addresses: [{ socketPath }], handle });
-  const requests = Array.from({ length: 7 }, () => sendThrough(socketPath, '/slow'));
-  await entered;
-  assert.equal((await Promise.race(requests)).status, 503);
-  open();
-  await Promise.all(requests);
-});
-
 for (const [name, path, expected] of [
   ['a file', 'file', /file", where something else than a socket is \(ENOTSOCK\)/],
   ['a missing folder', 'none/exporter.sock', /whose folder does not exist \(ENOENT\)/],
