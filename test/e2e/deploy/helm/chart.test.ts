@@ -222,20 +222,3 @@ test('the program runs with the settings of the pod, and the path of the Service
   assert.equal(endpoint?.path, '/other-metrics');
   await assertPodWorks(manifests, '/other-metrics');
 });
-
-test('the notes list the remaining steps', (t) => {
-  if (!isInstalled(t, 'helm')) return;
-  const notes = (values: object): string =>
-    runHelm(['install', 'x', '--dry-run=client'], { ...values }).stdout;
-  const untouched = notes({});
-  assert.match(untouched, /create secret generic x-xvs-exporter --from-file=TESTING=/);
-  assert.match(untouched, /image\.registry is a placeholder/);
-  assert.match(untouched, /Set serviceMonitor\.enabled/);
-  const done = notes({
-    existingSecret: 'mine',
-    image: { registry: 'registry.example.org' },
-    serviceMonitor: { enabled: true },
-  });
-  assert.match(done, /port-forward statefulset\/x-xvs-exporter 20928/);
-  assert.doesNotMatch(done, /create secret|placeholder|serviceMonitor/);
-});
