@@ -16,10 +16,9 @@ import { listRepositoryFolder, repositoryPath } from '../../../support/repositor
 import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 import {
   validateManifest,
-  parseManifests,
   filterByKind,
   getSingle,
-  type Manifest,
+  kustomize,
 } from '../../../integration/deploy/kubernetes/manifests.ts';
 import { assertPodWorks } from '../../../integration/deploy/kubernetes/running-pod.ts';
 import {
@@ -38,11 +37,6 @@ const SHARDED = {
   nodeOptions: '--max-old-space-size=512 --max-semi-space-size=8',
   resources: { requests: { cpu: '300m', memory: '512Mi' }, limits: { memory: '1Gi' } },
 };
-function kustomize(folder: string): readonly Manifest[] {
-  const args = ['kustomize', repositoryPath('deploy', folder)];
-  return parseManifests(spawnSync('kubectl', args, { encoding: 'utf8' }).stdout);
-}
-
 const MONITORED = { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } };
 
 test('a packaged chart has the rules and dashboards that it links to', (t) => {
@@ -74,7 +68,10 @@ for (const [folder, values] of [
 ] as const) {
   test(`Helm renders manifests equivalent to ${folder}`, (t) => {
     if (!isInstalled(t, 'helm') || !isInstalled(t, 'kubectl')) return;
-    assert.deepEqual(normalizeManifests(renderChart(values)), normalizeManifests(kustomize(folder)));
+    assert.deepEqual(
+      normalizeManifests(renderChart(values)),
+      normalizeManifests(kustomize(repositoryPath('deploy', folder))),
+    );
   });
 }
 
@@ -83,7 +80,10 @@ test('Helm and Kustomize render the same ConfigMaps of dashboards', (t) => {
   const rendered = renderChart({ dashboards: { enabled: true } }).filter(
     ({ metadata }) => metadata.labels?.['grafana_dashboard'] === '1',
   );
-  assert.deepEqual(normalizeManifests(rendered), normalizeManifests(kustomize('grafana')));
+  assert.deepEqual(
+    normalizeManifests(rendered),
+    normalizeManifests(kustomize(repositoryPath('deploy/grafana'))),
+  );
 });
 
 test('the default values render valid, connected and restricted manifests', (t) => {

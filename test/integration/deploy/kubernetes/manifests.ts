@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   PodMonitor,
   PrometheusRule,
@@ -77,6 +78,13 @@ export function parseManifests(text: string): readonly Manifest[] {
   const values = documents.map((document): unknown => document.toJS());
   // A template that renders nothing leaves an empty document.
   return values.filter((value) => value !== null).map((value) => manifestSchema.parse(value));
+}
+
+/** Returns the manifests that `kubectl apply -k` would send for a folder. */
+export function kustomize(path: string): readonly Manifest[] {
+  const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', path], { encoding: 'utf8' });
+  if (status !== 0 || stderr !== '') throw new Error(`Expected kubectl to succeed, found:\n${stderr}`);
+  return parseManifests(stdout);
 }
 
 /** Returns the manifests of one kind, typed: `filterByKind(manifests, StatefulSet.is)`. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -12,22 +11,14 @@ import { repositoryPath, readRepositoryFile } from '../../../support/repository.
 import {
   validateManifest,
   filterByKind,
-  parseManifests,
   getSingle,
+  kustomize,
   type Manifest,
 } from '../../../integration/deploy/kubernetes/manifests.ts';
 import { assertPodWorks } from '../../../integration/deploy/kubernetes/running-pod.ts';
 import { assertConnected, getPod } from '../../../integration/deploy/kubernetes/workload-checks.ts';
 
 const FOLDER = 'deploy/kubernetes';
-
-function kustomize(path: string): readonly Manifest[] {
-  const args = ['kustomize', path];
-  const { status, stdout, stderr } = spawnSync('kubectl', args, { encoding: 'utf8' });
-  assert.equal(status, 0, stderr);
-  assert.equal(stderr, '');
-  return parseManifests(stdout);
-}
 
 /** Renders an overlay in a folder of the repository, because kustomize takes relative paths only. */
 function renderOverlay(kustomization: string, config: string = ''): readonly Manifest[] {
