@@ -66,12 +66,6 @@ test('the unit allows the JIT of Node.js, and gives its user one private folder'
   assert.equal(statePath, '/var/lib/xvs-exporter');
 });
 
-test('a reload sends SIGHUP, on which the program reloads its configuration', () => {
-  assert.deepEqual(readUnitValues('ExecReload'), ['/bin/kill -HUP $MAINPID']);
-  // A reload right after the start.
-  assert.deepEqual(readUnitValues('RestartForceExitStatus'), ['SIGHUP']);
-});
-
 test('the program accepts the arguments and variables of unit and settings file', async () => {
   using credentials = new TemporaryFolder();
   const [credential = ''] = readUnitValues('LoadCredential');
