@@ -39,7 +39,6 @@ const variable = z.looseObject({
 
 const annotation = z.looseObject({
   name: z.string(),
-  enable: z.boolean().optional(),
   expr: z.string().optional(),
 });
 

@@ -161,13 +161,6 @@ test('timelines show names of states in their colours, and link to a dashboard',
   }
 });
 
-test('the data source is the default one until another is chosen', () => {
-  for (const { templating } of dashboards) {
-    const [source] = templating.list.filter(({ type }) => type === 'datasource');
-    assert.deepEqual(source?.['current'], { text: 'default', value: 'default' });
-  }
-});
-
 test('green begins at 0, so that what is unknown is not green', () => {
   for (const panel of panels.filter(({ type }) => ['stat', 'table'].includes(type))) {
     for (const { value, color } of listThresholds(panel))
@@ -225,11 +218,6 @@ test('titles of stats fit, and are not replaced by a time range', () => {
     assert.ok(title.length <= 4.5 * (gridPos?.w ?? 0), title);
     assert.equal(hideTimeOverride, timeFrom === undefined ? undefined : true, title);
   }
-});
-
-test('no annotation of the service tints the panels unasked', () => {
-  for (const { annotations } of dashboards)
-    assert.equal(annotations.list.find(({ name }) => name === 'API failures')?.enable, false);
 });
 
 test('every panel has a description, a text for missing data, targets, legends and a known unit', () => {
