@@ -8,7 +8,7 @@ import { SHIPPED } from '../../support/shipped.ts';
 import { openClient, targetAt } from '../../unit/upstream/collect-listing.ts';
 import { serveHttp } from '../../unit/upstream/servers.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
-import { BOMB, HOSTILE_RESPONSES, HostileService } from './hostile-service.ts';
+import { BOMB, HOSTILE_RESPONSES, serveCodes } from './hostile-service.ts';
 
 const MIB = 1024 * 1024;
 /** The default of Kubernetes. */
@@ -39,12 +39,12 @@ for (const [count, name, respond, reason] of [
 ] as const) {
   test(`${count} codes whose ${name} do not affect another one`, async (t) => {
     const hostileCodes = SIXTY_CODES.slice(0, count);
-    await using service = await HostileService.start((serviceCode, response) => {
+    const url = await serveCodes(t, (serviceCode, response) => {
       if (serviceCode === 'HEALTHY') response.end('{"ret":0,"user_list":[],"task_list":[]}');
       else respond(response);
     });
     await using exporter = await AttackedExporter.start({
-      XVS_UPSTREAM_BASE_URL: service.url,
+      XVS_UPSTREAM_BASE_URL: url,
       XVS_SERVICE_CODES: ['HEALTHY', ...hostileCodes].join(','),
       XVS_UPSTREAM_TIMEOUT: count === 60 ? '10s' : '120s',
       XVS_UPSTREAM_MAX_RESPONSE_SIZE: '64MiB',
@@ -68,12 +68,10 @@ for (const [count, name, respond, reason] of [
   });
 }
 
-test('sixty codes whose small bodies keep the process busy leave room for probes on new connections', async () => {
-  await using service = await HostileService.start((_serviceCode, response) =>
-    HOSTILE_RESPONSES.busy(response),
-  );
+test('sixty codes whose small bodies keep the process busy leave room for probes on new connections', async (t) => {
+  const url = await serveHttp(t, (_request, response) => HOSTILE_RESPONSES.busy(response));
   await using exporter = await AttackedExporter.start({
-    XVS_UPSTREAM_BASE_URL: service.url,
+    XVS_UPSTREAM_BASE_URL: url,
     XVS_SERVICE_CODES: SIXTY_CODES.join(','),
     XVS_POLL_INTERVAL: '1s',
   });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { parseSeries, selectSeries, sumSeries, type Series } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import { serveHttp } from '../../unit/upstream/servers.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
 import {
   buildFormatsListing,
@@ -11,7 +12,7 @@ import {
   buildOutputsListing,
   buildTasksWithNewIds,
   buildVersionsListing,
-  HostileService,
+  serveCodes,
 } from './hostile-service.ts';
 
 const CODE = 'HOSTILE';
@@ -26,17 +27,18 @@ const HEALTHY_LISTING = JSON.stringify({
 
 /** Runs the program until it has read each listing in turn and the last one again, after a scrape, and returns its series. */
 async function attack(
+  t: TestContext,
   listings: readonly Buffer[],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Series> {
   let requests = 0;
-  await using service = await HostileService.start((_serviceCode, response) => {
+  const url = await serveHttp(t, (_request, response) => {
     const listing = listings[Math.min(requests, listings.length - 1)];
     requests += 1;
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(listing);
   });
   await using exporter = await AttackedExporter.start({
-    XVS_UPSTREAM_BASE_URL: service.url,
+    XVS_UPSTREAM_BASE_URL: url,
     XVS_SERVICE_CODES: CODE,
     XVS_POLL_INTERVAL: '2s',
     XVS_UPSTREAM_TIMEOUT: '120s',
@@ -60,15 +62,21 @@ function hasSurplus(series: Series, item: string): boolean {
   return series.has(`${CATALOGUE.listingSurplus.name}{service_code="${CODE}",item="${item}"}`);
 }
 
-test('a million new client versions in each listing fold while they are read', async () => {
-  const series = await attack(['a', 'b', 'c'].map((prefix) => buildVersionsListing(prefix, MILLION)));
+test('a million new client versions in each listing fold while they are read', async (t) => {
+  const series = await attack(
+    t,
+    ['a', 'b', 'c'].map((prefix) => buildVersionsListing(prefix, MILLION)),
+  );
   assert.equal(sumSeries(series, CATALOGUE.listingUsers.name, CODE), MILLION);
   assert.ok(hasSurplus(series, 'label_value'));
   assert.ok((series.get(`${CATALOGUE.series.name}{}`) ?? Number.NaN) < 5000);
 });
 
-test('a million new tasks in each listing are counted, and at most listing.max_tasks are remembered', async () => {
-  const series = await attack(['a', 'b', 'c'].map((prefix) => buildTasksWithNewIds(prefix, MILLION)));
+test('a million new tasks in each listing are counted, and at most listing.max_tasks are remembered', async (t) => {
+  const series = await attack(
+    t,
+    ['a', 'b', 'c'].map((prefix) => buildTasksWithNewIds(prefix, MILLION)),
+  );
   assert.equal(sumSeries(series, CATALOGUE.listingTasks.name, CODE), MILLION);
   assert.ok(hasSurplus(series, 'task'));
 });
@@ -77,11 +85,11 @@ for (const [condition, ...inputBytes] of [
   ['stalled', 0, 1],
   ['without input', 0],
 ] as const)
-  test(`140,000 tasks of one expected name that are ${condition} are a task that is down`, async () => {
+  test(`140,000 tasks of one expected name that are ${condition} are a task that is down`, async (t) => {
     using folder = new TemporaryFolder();
     folder.replace('xvs.yml', `service_codes: [{service_code: ${CODE}, expect: {names: [main]}}]`);
     const listings = inputBytes.map((bytes) => buildNamesakesListing('main', 140_000, bytes));
-    const series = await attack(listings, {
+    const series = await attack(t, listings, {
       XVS_CONFIG_FILE: folder.at('xvs.yml'),
       XVS_SERVICE_CODES: '',
       XVS_TASKS_NAME: 'opaque',
@@ -90,8 +98,8 @@ for (const [condition, ...inputBytes] of [
     assert.equal(sumSeries(series, CATALOGUE.expectedTaskUp.name, CODE), 0);
   });
 
-test('ten tasks with 5,000 formats each have no more series than the limits allow', async () => {
-  const series = await attack([buildFormatsListing()], {
+test('ten tasks with 5,000 formats each have no more series than the limits allow', async (t) => {
+  const series = await attack(t, [buildFormatsListing()], {
     XVS_METRICS_PER_TASK: 'true',
     XVS_METRICS_MAX_TASKS: '1',
   });
@@ -99,17 +107,17 @@ test('ten tasks with 5,000 formats each have no more series than the limits allo
   assert.ok((series.get(`${CATALOGUE.series.name}{}`) ?? Number.NaN) < 12_000);
 });
 
-test('five million outputs of 5,000 tasks are counted, and those beyond the share of the heap have no accounts', async () => {
-  const series = await attack([buildOutputsListing(5000)]);
+test('five million outputs of 5,000 tasks are counted, and those beyond the share of the heap have no accounts', async (t) => {
+  const series = await attack(t, [buildOutputsListing(5000)]);
   assert.equal(sumSeries(series, CATALOGUE.listingTasks.name, CODE), 5000);
   assert.ok(hasSurplus(series, 'task'));
 });
 
-test('eight service codes with 200,000 new tasks each per poll share the accounts of the process', async () => {
+test('eight service codes with 200,000 new tasks each per poll share the accounts of the process', async (t) => {
   const codes = Array.from({ length: 8 }, (_, index) => `HOSTILE-${index}`);
   const taskCount = 200_000;
   const polls = new Map<string, number>();
-  await using service = await HostileService.start((serviceCode, response) => {
+  const url = await serveCodes(t, (serviceCode, response) => {
     if (serviceCode === 'HEALTHY') {
       response.end(HEALTHY_LISTING);
       return;
@@ -120,7 +128,7 @@ test('eight service codes with 200,000 new tasks each per poll share the account
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(listing);
   });
   await using exporter = await AttackedExporter.start({
-    XVS_UPSTREAM_BASE_URL: service.url,
+    XVS_UPSTREAM_BASE_URL: url,
     XVS_SERVICE_CODES: ['HEALTHY', ...codes].join(','),
     XVS_POLL_INTERVAL: '4s',
     XVS_UPSTREAM_TIMEOUT: '120s',

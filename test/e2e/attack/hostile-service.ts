@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import type { TestContext } from 'node:test';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { serveHttp } from '../../unit/upstream/servers.ts';
 
 const MIB = 1024 * 1024;
 
@@ -117,32 +117,13 @@ export function buildTasksListing(serviceCode: string, tasks: number): string {
   return `{"ret":0,"user_list":[],"task_list":[${list.join(',')}]}`;
 }
 
-/** A service on a free port with a different response for each service code. */
-export class HostileService implements AsyncDisposable {
-  readonly url: string;
-  readonly #server: ReturnType<typeof createServer>;
-
-  private constructor(url: string, server: ReturnType<typeof createServer>) {
-    this.url = url;
-    this.#server = server;
-  }
-
-  static async start(
-    answer: (serviceCode: string, response: ServerResponse) => void,
-  ): Promise<HostileService> {
-    const listener: RequestListener = (request: IncomingMessage, response) => {
-      const { searchParams } = new URL(request.url ?? '/', 'http://service');
-      answer(searchParams.get('service_code') ?? '', response);
-    };
-    const server = createServer(listener).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    return new HostileService(`http://127.0.0.1:${port}`, server);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
+/** Starts a service with a different response for each service code, until the end of the test. */
+export function serveCodes(
+  t: TestContext,
+  answer: (serviceCode: string, response: ServerResponse) => void,
+): Promise<string> {
+  return serveHttp(t, (request, response) => {
+    const { searchParams } = new URL(request.url ?? '/', 'http://service');
+    answer(searchParams.get('service_code') ?? '', response);
+  });
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { waitForValue } from '../../support/wait-until.ts';
 import { SHIPPED } from '../../support/shipped.ts';
 import { ATTACKER_ADDRESS, AttackedExporter, ROUNDS } from './attacked-exporter.ts';
-import { buildTasksListing, HostileService } from './hostile-service.ts';
+import { buildTasksListing, serveCodes } from './hostile-service.ts';
 
 const CODES = Array.from({ length: 100 }, (_, index) => `CODE-${index}`);
 /** Each exposition of one code has about 0.3 MB. */
@@ -36,11 +36,11 @@ test(
   'scrapes of many different bodies take bounded memory and lock out no scraper',
   { timeout: 600_000 },
   async (t) => {
-    await using service = await HostileService.start((serviceCode, response) =>
+    const url = await serveCodes(t, (serviceCode, response) =>
       response.end(buildTasksListing(serviceCode, TASKS)),
     );
     await using exporter = await AttackedExporter.start({
-      XVS_UPSTREAM_BASE_URL: service.url,
+      XVS_UPSTREAM_BASE_URL: url,
       XVS_SERVICE_CODES: CODES.join(','),
       XVS_METRICS_PER_TASK: 'true',
       XVS_METRICS_MAX_TASKS: String(TASKS),

@@ -9,8 +9,8 @@ import { createListingBody } from '../../bench/listing-body.ts';
 import { SHIPPED } from '../../support/shipped.ts';
 import { waitForValue } from '../../support/wait-until.ts';
 import { certificateFolder, SERVER_CERTIFICATE } from '../../unit/web/secured-server.ts';
+import { serveHttp } from '../../unit/upstream/servers.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
-import { HostileService } from './hostile-service.ts';
 
 /** With this number of tasks, the exposition has 11 MB. */
 const TASKS = 12_000;
@@ -29,9 +29,9 @@ for (const scheme of ['http', 'https'] as const) {
     const webFile = join(certificateFolder(t), 'web.yml');
     writeFileSync(webFile, scheme === 'https' ? `tls_server_config: { ${SERVER_CERTIFICATE} }` : '');
     const body = createListingBody(0, TASKS);
-    await using service = await HostileService.start((_serviceCode, response) => response.end(body));
+    const url = await serveHttp(t, (_request, response) => response.end(body));
     await using exporter = await AttackedExporter.start({
-      XVS_UPSTREAM_BASE_URL: service.url,
+      XVS_UPSTREAM_BASE_URL: url,
       XVS_POLL_INTERVAL: '1h',
       XVS_METRICS_PER_TASK: 'true',
       XVS_METRICS_MAX_TASKS: String(TASKS),

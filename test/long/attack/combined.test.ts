@@ -26,7 +26,7 @@ import {
   buildTasksWithNewIds,
   buildVersionsListing,
   HOSTILE_RESPONSES,
-  HostileService,
+  serveCodes,
   type Respond,
 } from '../../e2e/attack/hostile-service.ts';
 
@@ -177,11 +177,11 @@ test(
       `basic_auth_users:\n${USERS.map((user) => `  ${user}: ${hash}\n`).join('')}`,
     );
     folder.replace('codes.yml', '- FROM-FILE');
-    await using service = await HostileService.start((serviceCode, response) => {
+    const url = await serveCodes(t, (serviceCode, response) => {
       RESPONSE_OF.get(serviceCode)?.(response);
     });
     await using exporter = await AttackedExporter.start({
-      XVS_UPSTREAM_BASE_URL: service.url,
+      XVS_UPSTREAM_BASE_URL: url,
       XVS_SERVICE_CODES: CODES.join(','),
       XVS_POLL_INTERVAL: '10s',
       XVS_METRICS_PER_TASK: 'true',
