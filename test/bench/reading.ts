@@ -1,7 +1,7 @@
 import { ListingReader } from '../../src/listing/reader.ts';
 import type { Tally } from '../../src/tally/tally.ts';
+import { createDefaultTally } from '../support/default-tally.ts';
 import { getReaderPool } from '../support/read-listing.ts';
-import { createDefaultTally } from './default-tally.ts';
 import { createListingBody, createOtherListingBody } from './listing-body.ts';
 import { measureAlternating, compare, measureCpuMs, type Comparison, type Goal } from './measure.ts';
 import type { BodySize } from './served-body.ts';

@@ -1,9 +1,9 @@
 import { ListingReader } from '../../../src/listing/reader.ts';
+import { createDefaultTally } from '../../support/default-tally.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
 import type { Listing } from '../../../src/listing/listing.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Tally } from '../../../src/tally/tally.ts';
-import { createDefaultTally } from '../default-tally.ts';
 import { NOW_MS } from '../listing-body.ts';
 import { quantile } from '../measure.ts';
 import { getCpuMs, serveCommands } from './command-server.ts';

@@ -3,7 +3,8 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StateStore } from '../../../src/state/state-store.ts';
-import { Tally } from '../../../src/tally/tally.ts';
+import type { Tally } from '../../../src/tally/tally.ts';
+import { createDefaultTally } from '../../support/default-tally.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { buildTaskRecord } from '../../support/record-builders.ts';
 import { RecordListing } from '../../support/record-listing.ts';
@@ -15,20 +16,9 @@ const LISTINGS = 60;
 const TASKS = 10;
 const DAMAGES = 60;
 
-function createTally(): Tally {
-  return new Tally({
-    serviceCode: 'A',
-    maxLabelSets: 100,
-    stallAfterMs: 60_000,
-    pollIntervalMs: 15_000,
-    perTask: false,
-    maxTasks: 10,
-  });
-}
-
 async function openStore(path: string, clock: ManualClock) {
   const { logger, lines } = createRecordingLogger();
-  const codes = { createTally, codesOnOtherShards: new Set<string>() };
+  const codes = { createTally: createDefaultTally, codesOnOtherShards: new Set<string>() };
   const store = await StateStore.open({ path, clock, logger }, codes);
   return { store, hasWarned: () => lines.some(({ level }) => level === 'warn') };
 }
@@ -40,7 +30,7 @@ function readRecords(tally: Tally): object {
 
 /** Persists listings in which a task leaves and another comes each time. Returns the records after each. */
 async function writeListings(path: string, clock: ManualClock): Promise<readonly object[]> {
-  const tally = createTally();
+  const tally = createDefaultTally('A');
   const written: object[] = [{}];
   const { store } = await openStore(path, clock);
   for (let number = 1; number <= LISTINGS; number += 1) {

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseError } from '../../../src/state/level-database.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
-import { Tally } from '../../../src/tally/tally.ts';
 import { sumColumn } from '../../../src/listing/rows.ts';
 import { RecordListing } from '../../support/record-listing.ts';
 import { deferred } from '../../support/deferred.ts';
+import { createDefaultTally } from '../../support/default-tally.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryDisk } from '../../support/memory-disk.ts';
 import { buildTaskRecord } from '../../support/record-builders.ts';
@@ -34,11 +34,14 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
   const store = await StateStore.open(
     { path: folder.path, clock, logger, open: disk.open },
     {
-      createTally: (serviceCode) => (serviceCodes.includes(serviceCode) ? newTally(serviceCode) : undefined),
+      createTally: (serviceCode) =>
+        serviceCodes.includes(serviceCode) ? createDefaultTally(serviceCode) : undefined,
       codesOnOtherShards: new Set(codesOnOtherShards),
     },
   );
-  const tallies = new Map(serviceCodes.map((code) => [code, store.tallies.get(code) ?? newTally(code)]));
+  const tallies = new Map(
+    serviceCodes.map((code) => [code, store.tallies.get(code) ?? createDefaultTally(code)]),
+  );
   return {
     store,
     clock,
@@ -63,17 +66,6 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
       return store.write(serviceCode, records);
     },
   };
-}
-
-function newTally(serviceCode: string): Tally {
-  return new Tally({
-    serviceCode,
-    maxLabelSets: 100,
-    stallAfterMs: 60_000,
-    pollIntervalMs: 15_000,
-    perTask: false,
-    maxTasks: 10,
-  });
 }
 
 async function settle(): Promise<void> {
@@ -194,7 +186,7 @@ test('a code that a reload removes and another adds continues, whether its last 
     await publish(1000);
     disk.failure = failure;
     await publish(1100);
-    const restored = await store.restore('A', () => newTally('A'));
+    const restored = await store.restore('A', () => createDefaultTally('A'));
     assert.deepEqual(restored?.collectCounts().rows.accounts.columns.inputBytes, [100]);
   }
 });
@@ -203,7 +195,7 @@ test('a code that is added while its state cannot be read starts at 0, which is 
   const disk = new MemoryDisk();
   const { store, messages } = await startProcess(disk);
   disk.failure = DISK_FULL;
-  assert.equal(await store.restore('B', () => newTally('B')), undefined);
+  assert.equal(await store.restore('B', () => createDefaultTally('B')), undefined);
   assert.equal(messages().at(-1), 'warn State of service code is unusable; its counters start at 0');
 });
 
