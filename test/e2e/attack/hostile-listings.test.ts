@@ -7,8 +7,6 @@ import { waitUntil } from '../../support/wait-until.ts';
 import { serveHttp } from '../../unit/upstream/servers.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
 import {
-  buildFormatsListing,
-  buildNamesakesListing,
   buildOutputsListing,
   buildTasksWithNewIds,
   buildVersionsListing,
@@ -26,11 +24,7 @@ const HEALTHY_LISTING = JSON.stringify({
 });
 
 /** Runs the program until it has read each listing in turn and the last one again, after a scrape, and returns its series. */
-async function attack(
-  t: TestContext,
-  listings: readonly Buffer[],
-  settings: Readonly<Record<string, string>> = {},
-): Promise<Series> {
+async function attack(t: TestContext, listings: readonly Buffer[]): Promise<Series> {
   let requests = 0;
   const url = await serveHttp(t, (_request, response) => {
     const listing = listings[Math.min(requests, listings.length - 1)];
@@ -42,7 +36,6 @@ async function attack(
     XVS_SERVICE_CODES: CODE,
     XVS_POLL_INTERVAL: '2s',
     XVS_UPSTREAM_TIMEOUT: '120s',
-    ...settings,
   });
   // The next poll has started.
   const polls = listings.length + 2;
@@ -97,15 +90,6 @@ for (const [condition, ...inputBytes] of [
     });
     assert.equal(sumSeries(series, CATALOGUE.expectedTaskUp.name, CODE), 0);
   });
-
-test('ten tasks with 5,000 formats each have no more series than the limits allow', async (t) => {
-  const series = await attack(t, [buildFormatsListing()], {
-    XVS_METRICS_PER_TASK: 'true',
-    XVS_METRICS_MAX_TASKS: '1',
-  });
-  assert.ok(hasSurplus(series, 'output'));
-  assert.ok((series.get(`${CATALOGUE.series.name}{}`) ?? Number.NaN) < 12_000);
-});
 
 test('five million outputs of 5,000 tasks are counted, and those beyond the share of the heap have no accounts', async (t) => {
   const series = await attack(t, [buildOutputsListing(5000)]);
