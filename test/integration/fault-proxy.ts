@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
-import { readFixture } from '../support/fixtures.ts';
+import { readIdentity } from '../support/fixtures.ts';
 
 /** Handles a request by writing to the socket. */
 export type RequestScript = (connection: Duplex) => void;
@@ -51,7 +51,7 @@ export class FaultProxy implements AsyncDisposable {
 
   /** Presents another certificate to new connections. */
   setCertificate(identity: Identity): void {
-    this.#tls?.setSecureContext(readCertificate(identity));
+    this.#tls?.setSecureContext(readIdentity(identity));
     this.closeConnections();
   }
 
@@ -93,7 +93,7 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   #createTls(): TlsServer {
-    const server = createTlsServer(readCertificate('server'), (socket) =>
+    const server = createTlsServer(readIdentity('server'), (socket) =>
       this.#handleConnection(socket.on('error', ignoreError)),
     );
     return server.on('tlsClientError', ignoreError);
@@ -136,10 +136,6 @@ export function resetConnection(connection: Duplex): void {
   } else {
     connection.destroy();
   }
-}
-
-function readCertificate(identity: Identity): { cert: Buffer; key: Buffer } {
-  return { cert: readFixture(`tls/${identity}.pem`), key: readFixture(`tls/${identity}.key`) };
 }
 
 /** Ignores errors of connections that the other side breaks. */

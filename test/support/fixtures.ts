@@ -13,6 +13,14 @@ export function readFixture(name: string): Buffer {
   return readFileSync(fixturePath(name));
 }
 
+/** Reads a certificate of `test/fixtures/tls` and its key. */
+export function readIdentity(name: string): { readonly cert: string; readonly key: string } {
+  return {
+    cert: readFixture(`tls/${name}.pem`).toString(),
+    key: readFixture(`tls/${name}.key`).toString(),
+  };
+}
+
 /** Asserts that a text equals a golden file. With `UPDATE_GOLDEN=1`, writes the file instead. */
 export function assertGolden(name: string, actual: string): void {
   const path = fixturePath(name);

@@ -3,15 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { readFixture } from '../../support/fixtures.ts';
+import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { SHIPPED } from '../../support/shipped.ts';
-import {
-  certificateFolder,
-  clientCertificate,
-  HASH,
-  SERVER_CERTIFICATE,
-} from '../../unit/web/secured-server.ts';
+import { certificateFolder, HASH, SERVER_CERTIFICATE } from '../../unit/web/secured-server.ts';
 import { AttackedExporter, nextEvent, PIPELINED } from './attacked-exporter.ts';
 
 const CONNECTIONS = 400;
@@ -67,7 +62,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
         ca: readFixture('tls/ca.pem'),
         maxVersion,
         session,
-        ...clientCertificate(name),
+        ...readIdentity(name),
       });
       const sessions: Buffer[] = [];
       socket.on('session', (next) => sessions.push(next)).on('error', () => undefined);

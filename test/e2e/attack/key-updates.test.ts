@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { connect as connectTls, TLSSocket } from 'node:tls';
-import { readFixture } from '../../support/fixtures.ts';
+import { readIdentity } from '../../support/fixtures.ts';
 import { buildKeyUpdates, CIPHER, parseTrafficSecret, TlsTransport } from '../../support/key-updates.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { certificateFolder, SERVER_CERTIFICATE } from '../../unit/web/secured-server.ts';
@@ -80,11 +80,7 @@ test(
 
 /** Starts a service that updates the keys before each response, and closes the connection after it. */
 async function startService(t: TestContext): Promise<number> {
-  const options = {
-    cert: readFixture('tls/server.pem'),
-    key: readFixture('tls/server.key'),
-    ciphers: CIPHER,
-  };
+  const options = { ...readIdentity('server'), ciphers: CIPHER };
   const sockets = new Set<Socket>();
   const server = createServer((raw) => {
     sockets.add(raw);

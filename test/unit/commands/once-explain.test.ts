@@ -10,17 +10,13 @@ import { startSimulator, type Simulator } from '../../simulator/server.ts';
 import { createWorld } from '../../simulator/world.ts';
 import { BUILD } from '../../support/build-info.ts';
 import { failHostNameLookup } from '../../support/configuration.ts';
-import { readFixture, fixturePath } from '../../support/fixtures.ts';
+import { fixturePath, readIdentity } from '../../support/fixtures.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { serveHttp, serveHttps, serveProxy, findClosedPort } from '../upstream/servers.ts';
 
 const SECRET = 'correct-horse-battery';
 const CODE = { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET };
 const ca = fixturePath('tls/ca.pem');
-
-function readIdentity(name: string) {
-  return { cert: readFixture(`tls/${name}.pem`), key: readFixture(`tls/${name}.key`) };
-}
 
 async function startTestSimulator(t: TestContext): Promise<Simulator> {
   const started = await startSimulator({

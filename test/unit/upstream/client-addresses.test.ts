@@ -8,12 +8,12 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { deferred } from '../../support/deferred.ts';
-import { readFixture } from '../../support/fixtures.ts';
+import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { assertFailsWith, collectListing, openClient, targetAt } from './collect-listing.ts';
 import { listen } from './servers.ts';
 
 const ca = readFixture('tls/ca.pem').toString();
-const identity = { cert: readFixture('tls/server.pem'), key: readFixture('tls/server.key') };
+const identity = readIdentity('server');
 
 /** Longer than the 250 ms that Node.js gives an address by default. */
 const SLOW_MS = 400;

@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls';
 
 import type { ResolverOptions } from '../../../src/upstream/resolver.ts';
 import { deferred } from '../../support/deferred.ts';
-import { readFixture } from '../../support/fixtures.ts';
+import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { collectListing, openClient, OPTIONS, targetAt } from './collect-listing.ts';
 import { serveHttp, serveHttps, serveProxy } from './servers.ts';
@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 const START_MS = 1_443_494_296_533;
 
 const ca = readFixture('tls/ca.pem').toString();
-const identity = { cert: readFixture('tls/server.pem'), key: readFixture('tls/server.key') };
+const identity = readIdentity('server');
 
 for (const maxConnections of [1, 2])
   test(`of ${maxConnections} connections, each is closed after its first request beyond five minutes`, async (t) => {

@@ -3,12 +3,12 @@ import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 
-import { readFixture } from '../../support/fixtures.ts';
+import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
 import { findClosedPort, serveHttp, serveHttps, serveProxy, serveRaw } from './servers.ts';
 
 const ca = readFixture('tls/ca.pem').toString();
-const server = { cert: readFixture('tls/server.pem'), key: readFixture('tls/server.key') };
+const server = readIdentity('server');
 const respond: RequestListener = (_request, response) => {
   response.end('{}');
 };

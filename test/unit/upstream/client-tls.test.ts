@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
-import { readFixture } from '../../support/fixtures.ts';
+import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
 import { serveHttps, serveProxy } from './servers.ts';
 
@@ -16,10 +16,6 @@ const ca = readPem('ca.pem');
 const respond: RequestListener = (_request, response) => {
   response.end('{}');
 };
-
-function readIdentity(name: string): { readonly cert: string; readonly key: string } {
-  return { cert: readPem(`${name}.pem`), key: readPem(`${name}.key`) };
-}
 
 describe('TLS', () => {
   it('accepts an intermediate CA as the one that is trusted, without the root', async (t) => {

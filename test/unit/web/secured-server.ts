@@ -155,8 +155,3 @@ export async function readResponse(outgoing: ReturnType<typeof request>): Promis
   for await (const chunk of response) chunks.push(Buffer.from(chunk));
   return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks).toString() };
 }
-
-/** Reads a client certificate and its key by the name of their files. */
-export function clientCertificate(name: string): Pick<RequestOptions, 'cert' | 'key'> {
-  return { cert: readFixture(`tls/${name}.pem`), key: readFixture(`tls/${name}.key`) };
-}

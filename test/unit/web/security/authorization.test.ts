@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { test } from 'node:test';
 import { respondText } from '../../../../src/web/http-messages.ts';
+import { readIdentity } from '../../../support/fixtures.ts';
 import {
   requestOverHttp,
   requestOverHttps,
-  clientCertificate,
   HASH,
   PASSWORD,
   SERVER_CERTIFICATE,
@@ -62,7 +62,7 @@ test('every path needs a password, except open probes', async (t) => {
 test('open probes, and nothing else, accept clients without a certificate', async (t) => {
   const yml = `tls_server_config: { ${SERVER_CERTIFICATE}, client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert }`;
   const { port, lines } = await startSecuredServer(t, yml, { hasOpenProbes: true });
-  for (const client of [{}, clientCertificate('self-signed')]) {
+  for (const client of [{}, readIdentity('self-signed')]) {
     const statuses = [];
     for (const path of ['/-/healthy', '/metrics', '/']) {
       const { status } = await requestOverHttps(port, path, client);
@@ -70,7 +70,7 @@ test('open probes, and nothing else, accept clients without a certificate', asyn
     }
     assert.deepEqual(statuses, [200, 403, 403]);
   }
-  assert.equal((await requestOverHttps(port, '/metrics', clientCertificate('client'))).status, 200);
+  assert.equal((await requestOverHttps(port, '/metrics', readIdentity('client'))).status, 200);
   assert.match(lines.join(''), /"reason":"no certificate","msg":"Client certificate rejected"/);
 });
 

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { test } from 'node:test';
-import { readFixture } from '../../../support/fixtures.ts';
+import { readFixture, readIdentity } from '../../../support/fixtures.ts';
 import { waitForValue } from '../../../support/wait-until.ts';
 import {
   requestOverHttp,
   requestOverHttps,
-  clientCertificate,
   SERVER_CERTIFICATE,
   startSecuredServer,
 } from '../secured-server.ts';
@@ -66,7 +65,7 @@ test('client_auth_type decides whether client certificates are requested, requir
         inner,
         `tls_server_config: { ${SERVER_CERTIFICATE}, client_auth_type: ${type}${ca} }`,
       );
-      const clients = [{}, ...['client', 'self-signed', 'expired'].map(clientCertificate)];
+      const clients = [{}, ...['client', 'self-signed', 'expired'].map(readIdentity)];
       for (const [index, client] of clients.entries()) {
         assert.equal(await requestOutcome(secured, client), expected[index], `client ${index}`);
       }
@@ -150,10 +149,10 @@ test('a reload cannot weaken the check of client certificates or the TLS version
       await secured.write(write(weaker));
       const { level, changes: logged } = JSON.parse(secured.lines[0] ?? '');
       assert.deepEqual([level, logged], ['warn', changes]);
-      for (const client of [{}, clientCertificate('self-signed')])
+      for (const client of [{}, readIdentity('self-signed')])
         assert.equal(await requestOutcome(secured, client), 'broken');
-      assert.equal(await requestOutcome(secured, clientCertificate('client')), '200');
-      const older = { ...clientCertificate('client'), maxVersion: 'TLSv1.2' } as const;
+      assert.equal(await requestOutcome(secured, readIdentity('client')), '200');
+      const older = { ...readIdentity('client'), maxVersion: 'TLSv1.2' } as const;
       assert.equal(await requestOutcome(secured, older), 'broken');
     });
   }
@@ -171,7 +170,7 @@ test('a change between types that request certificates is applied', async (t) =>
   assert.equal(await requestOutcome(secured, {}), '200');
   await secured.write(withClientCa('RequireAndVerifyClientCert'));
   assert.equal(await requestOutcome(secured, {}), 'broken');
-  assert.equal(await requestOutcome(secured, clientCertificate('client')), '200');
+  assert.equal(await requestOutcome(secured, readIdentity('client')), '200');
 });
 
 test('a client CA may be an intermediate one', async (t) => {
@@ -179,14 +178,14 @@ test('a client CA may be an intermediate one', async (t) => {
     t,
     withClientCa('RequireAndVerifyClientCert').replace('ca.pem', 'intermediate.pem'),
   );
-  assert.equal(await requestOutcome(secured, clientCertificate('issued')), '200');
+  assert.equal(await requestOutcome(secured, readIdentity('issued')), '200');
   for (const other of ['client', 'self-signed'])
-    assert.equal(await requestOutcome(secured, clientCertificate(other)), 'broken');
+    assert.equal(await requestOutcome(secured, readIdentity(other)), 'broken');
   // With the root alone, the client sends the intermediate certificate, too.
   await secured.write(withClientCa('RequireAndVerifyClientCert'));
   const chain = `${readFixture('tls/issued.pem').toString()}${readFixture('tls/intermediate.pem').toString()}`;
-  assert.equal(await requestOutcome(secured, clientCertificate('issued')), 'broken');
-  assert.equal(await requestOutcome(secured, { ...clientCertificate('issued'), cert: chain }), '200');
+  assert.equal(await requestOutcome(secured, readIdentity('issued')), 'broken');
+  assert.equal(await requestOutcome(secured, { ...readIdentity('issued'), cert: chain }), '200');
 });
 
 test('a reset during the handshake leaves nothing behind', async (t) => {
