@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { request } from 'undici';
@@ -96,7 +95,7 @@ async function measureLoad(codes: number): Promise<Load> {
   const scrapesMs: number[] = [];
   const memoryMib: number[] = [];
   const startedMs = performance.now();
-  const firstCpuMs = readCpuMs(exporter);
+  const firstCpuMs = exporter.cpuMs;
   let text = '';
   for (let round = 1; round <= SCRAPES; round += 1) {
     const scrapedMs = performance.now();
@@ -104,10 +103,10 @@ async function measureLoad(codes: number): Promise<Load> {
     const bytes = await body.arrayBuffer();
     scrapesMs.push(performance.now() - scrapedMs);
     text = gunzipSync(bytes).toString();
-    memoryMib.push(readRssMib(exporter));
+    memoryMib.push(exporter.rssMiB);
     await delay(Math.max(0, startedMs + round * INTERVAL_MS - performance.now()));
   }
-  const cpuShare = (readCpuMs(exporter) - firstCpuMs) / (performance.now() - startedMs);
+  const cpuShare = (exporter.cpuMs - firstCpuMs) / (performance.now() - startedMs);
   const up = sumSeries(text, 'xvs_up');
   if (up !== codes) throw new Error(`Expected ${codes} service codes to be up, found ${up}`);
   return {
@@ -126,16 +125,4 @@ async function measureLoad(codes: number): Promise<Load> {
 function sumSeries(text: string, prefix: string): number {
   const lines = text.split('\n').filter((line) => line.startsWith(prefix));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
-}
-
-function readRssMib({ pid }: Program): number {
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kibibytes) / 1024;
-}
-
-/** CPU time of a process since its start; Linux counts it in hundredths of a second (proc(5), `utime` and `stime`). */
-function readCpuMs({ pid }: Program): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return 10 * (Number(fields[11]) + Number(fields[12]));
 }

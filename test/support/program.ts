@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -62,6 +63,21 @@ export class Program implements AsyncDisposable {
     return this.#child.pid;
   }
 
+  /** CPU time since the start; Linux counts it in hundredths of a second (proc(5), `utime` and `stime`). */
+  get cpuMs(): number {
+    const [, fields = ''] = readFileSync(`/proc/${this.pid}/stat`, 'utf8').split(') ');
+    const [userTicks = 0, systemTicks = 0] = fields.split(' ').slice(11, 13).map(Number);
+    return 10 * (userTicks + systemTicks);
+  }
+
+  get rssMiB(): number {
+    return this.#readMemoryMiB('VmRSS');
+  }
+
+  get peakRssMiB(): number {
+    return this.#readMemoryMiB('VmHWM');
+  }
+
   get hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
@@ -103,6 +119,11 @@ export class Program implements AsyncDisposable {
   /** Waits until the simulator listens, and returns its URL. */
   waitForUrl(): Promise<string> {
     return this.waitForOutput(/ on (http:\S+)/);
+  }
+
+  #readMemoryMiB(field: string): number {
+    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

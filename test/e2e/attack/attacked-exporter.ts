@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { request, type Agent, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -88,28 +88,8 @@ export class AttackedExporter implements AsyncDisposable {
     }
   }
 
-  get rssMiB(): number {
-    return this.#readMemoryMiB('VmRSS');
-  }
-
-  get peakRssMiB(): number {
-    return this.#readMemoryMiB('VmHWM');
-  }
-
-  /** CPU time of the program, in hundredths of a second. */
-  get cpuTicks(): number {
-    const [, fields = ''] = readFileSync(`/proc/${this.program.pid}/stat`, 'utf8').split(') ');
-    const [userTicks, systemTicks] = fields.split(' ').slice(11, 13).map(Number);
-    return (userTicks ?? 0) + (systemTicks ?? 0);
-  }
-
   get descriptorCount(): number {
     return readdirSync(`/proc/${this.program.pid}/fd`).length;
-  }
-
-  #readMemoryMiB(field: string): number {
-    const status = readFileSync(`/proc/${this.program.pid}/status`, 'utf8');
-    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

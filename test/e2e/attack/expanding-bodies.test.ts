@@ -57,8 +57,8 @@ for (const [count, name, respond, reason] of [
         hostileCodes.every((code) => sumSeries(scraped, pollErrors.name, code) > 0) &&
         sumSeries(scraped, polls.name, 'HEALTHY') >= 2,
     );
-    t.diagnostic(`resident memory at most ${exporter.peakRssMiB.toFixed(0)} MiB`);
-    assert.ok(exporter.peakRssMiB < SHIPPED.memoryMiB, `${exporter.peakRssMiB} MiB`);
+    t.diagnostic(`resident memory at most ${exporter.program.peakRssMiB.toFixed(0)} MiB`);
+    assert.ok(exporter.program.peakRssMiB < SHIPPED.memoryMiB, `${exporter.program.peakRssMiB} MiB`);
     assert.equal(sumSeries(series, up.name, 'HEALTHY'), 1);
     assert.equal(sumSeries(series, pollErrors.name, 'HEALTHY'), 0);
     for (const code of hostileCodes) {

@@ -7,6 +7,7 @@ import { waitUntil } from '../../support/wait-until.ts';
 import { serveHttp } from '../../unit/upstream/servers.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
 import {
+  buildNamesakesListing,
   buildOutputsListing,
   buildTasksWithNewIds,
   buildVersionsListing,
@@ -24,7 +25,11 @@ const HEALTHY_LISTING = JSON.stringify({
 });
 
 /** Runs the program until it has read each listing in turn and the last one again, after a scrape, and returns its series. */
-async function attack(t: TestContext, listings: readonly Buffer[]): Promise<Series> {
+async function attack(
+  t: TestContext,
+  listings: readonly Buffer[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Series> {
   let requests = 0;
   const url = await serveHttp(t, (_request, response) => {
     const listing = listings[Math.min(requests, listings.length - 1)];
@@ -36,6 +41,7 @@ async function attack(t: TestContext, listings: readonly Buffer[]): Promise<Seri
     XVS_SERVICE_CODES: CODE,
     XVS_POLL_INTERVAL: '2s',
     XVS_UPSTREAM_TIMEOUT: '120s',
+    ...settings,
   });
   // The next poll has started.
   const polls = listings.length + 2;
@@ -46,7 +52,7 @@ async function attack(t: TestContext, listings: readonly Buffer[]): Promise<Seri
   );
   assert.equal(sumSeries(series, CATALOGUE.up.name, CODE), 1);
   assert.equal(sumSeries(series, CATALOGUE.pollErrors.name, CODE), 0);
-  assert.ok(exporter.peakRssMiB < MAX_RSS_MIB, `${exporter.peakRssMiB} MiB`);
+  assert.ok(exporter.program.peakRssMiB < MAX_RSS_MIB, `${exporter.program.peakRssMiB} MiB`);
   return series;
 }
 
@@ -128,5 +134,5 @@ test('eight service codes with 200,000 new tasks each per poll share the account
     assert.equal(sumSeries(series, CATALOGUE.tasks.name, code), taskCount);
   }
   assert.equal(selectSeries(series, CATALOGUE.listingSurplus.name, 'HEALTHY').size, 0);
-  assert.ok(exporter.peakRssMiB < MAX_RSS_MIB, `${exporter.peakRssMiB} MiB`);
+  assert.ok(exporter.program.peakRssMiB < MAX_RSS_MIB, `${exporter.program.peakRssMiB} MiB`);
 });

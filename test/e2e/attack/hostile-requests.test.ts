@@ -25,8 +25,8 @@ for (const [name, yml, status] of [
     assert.equal((await exporter.get()).status, status);
     await Promise.all(closed);
     assert.equal((await exporter.get()).status, status);
-    t.diagnostic(`resident memory at most ${exporter.peakRssMiB.toFixed(0)} MiB`);
-    assert.ok(exporter.peakRssMiB < SHIPPED.memoryMiB / 2, `${exporter.peakRssMiB} MiB`);
+    t.diagnostic(`resident memory at most ${exporter.program.peakRssMiB.toFixed(0)} MiB`);
+    assert.ok(exporter.program.peakRssMiB < SHIPPED.memoryMiB / 2, `${exporter.program.peakRssMiB} MiB`);
     assert.doesNotMatch(exporter.program.stderr, /"level":"(?:error|fatal)"/);
   });
 }

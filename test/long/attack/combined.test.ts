@@ -232,7 +232,7 @@ test(
     ]);
     stopped.abort();
     const { status, body } = await scrape();
-    const { peakRssMiB } = exporter;
+    const { peakRssMiB } = exporter.program;
     const series = parseSeries(body);
     const sumOf = (name: string): number => sumSeries(series, name, HEALTHY);
     const [polls, errors, skipped] = [
@@ -243,7 +243,7 @@ test(
     t.diagnostic(`polls: ${polls - errors} of ${polls + skipped} answered`);
     t.diagnostic(
       `${SECONDS} s, exposition ${(body.length / 1e6).toFixed(1)} MB, at most ${descriptors} descriptors, ` +
-        `resident memory at most ${peakRssMiB.toFixed(0)} MiB, at the end ${exporter.rssMiB.toFixed(0)} MiB`,
+        `resident memory at most ${peakRssMiB.toFixed(0)} MiB, at the end ${exporter.program.rssMiB.toFixed(0)} MiB`,
     );
     assert.deepEqual(outcomes, ['scrapes 200', 'first scrapes 200', 'probes 200']);
     assert.equal(status, 200);
