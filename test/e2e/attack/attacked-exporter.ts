@@ -103,11 +103,6 @@ export function nextEvent(socket: Socket, name: 'close' | 'connect' | 'data'): P
   return new Promise((resolve) => void (socket.closed ? resolve() : socket.once(name, () => resolve())));
 }
 
-/** Formats the value of an `Authorization` header. */
-export function basicAuthorization(user: string, password: string): string {
-  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-}
-
 /** Formats a GET request. */
 export function formatRequest(path = '/metrics', authorization?: string): string {
   const header = authorization === undefined ? '' : `Authorization: ${authorization}\r\n`;

@@ -11,9 +11,9 @@ import { parseSeries, sumSeries } from '../../support/series.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { SHIPPED } from '../../support/shipped.ts';
+import { basicAuthorization } from '../../unit/web/secured-server.ts';
 import {
   AttackedExporter,
-  basicAuthorization,
   formatRequest,
   nextEvent,
   PIPELINED,

@@ -31,6 +31,11 @@ export const HASH = '$2b$04$7i8OQSJcqT1Az/Pkdqb4q.PNoLfiJ74b9h6AYFzvNHAMyF4DoMwM
 /** The server certificate, as keys of a web configuration. */
 export const SERVER_CERTIFICATE = 'cert_file: server.pem, key_file: server.key';
 
+/** Formats the value of an `Authorization` header. */
+export function basicAuthorization(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}
+
 /** Creates a folder with the test certificates that is removed after the test. */
 export function certificateFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'xvs-web-'));

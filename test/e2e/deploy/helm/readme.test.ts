@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { HASH, PASSWORD } from '../../../unit/web/secured-server.ts';
+import { basicAuthorization, HASH, PASSWORD } from '../../../unit/web/secured-server.ts';
 import { readFixture } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { readRepositoryFile } from '../../../support/repository.ts';
@@ -49,6 +49,6 @@ test('the TLS recipe of the README works: probes, helm test and scrape with a pa
       'tls.crt': readFixture('tls/server.pem'),
       'tls.key': readFixture('tls/server.key'),
     },
-    scrape: { scheme: 'https', authorization: `Basic ${btoa(`prometheus:${PASSWORD}`)}` },
+    scrape: { scheme: 'https', authorization: basicAuthorization('prometheus', PASSWORD) },
   });
 });

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { respondText } from '../../../../src/web/http-messages.ts';
 import { readIdentity } from '../../../support/fixtures.ts';
 import {
+  basicAuthorization,
   requestOverHttp,
   requestOverHttps,
   HASH,
@@ -14,9 +15,7 @@ import {
 
 const USERS = `basic_auth_users: { prometheus: ${HASH}, other: ${HASH} }\n`;
 
-function basic(user: string, password: string): OutgoingHttpHeaders {
-  return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
-}
+const basic = (user: string, password: string) => ({ authorization: basicAuthorization(user, password) });
 
 test('with users, a request needs a valid password', async (t) => {
   const { port } = await startSecuredServer(t, USERS);
@@ -34,7 +33,7 @@ test('with users, a request needs a valid password', async (t) => {
     ['credentials without a colon', { authorization: 'Basic YWJj' }, 401],
     [
       'a lower-case scheme',
-      { authorization: String(basic('prometheus', PASSWORD)['authorization']).replace('Basic', 'basic') },
+      { authorization: basicAuthorization('prometheus', PASSWORD).replace('Basic', 'basic') },
       200,
     ],
   ];
@@ -111,11 +110,7 @@ test('unauthorized requests do not count against maxRequests', async (t) => {
 
 for (const [yml, headers, isAuthenticated] of [
   ['', {}, false],
-  [
-    `basic_auth_users: { prometheus: ${HASH} }`,
-    { authorization: `Basic ${btoa(`prometheus:${PASSWORD}`)}` },
-    true,
-  ],
+  [`basic_auth_users: { prometheus: ${HASH} }`, basic('prometheus', PASSWORD), true],
 ] as const) {
   test(`with the web configuration '${yml.slice(0, 16)}' requests ${isAuthenticated ? 'are' : 'are not'} authenticated`, async (t) => {
     const { port } = await startSecuredServer(t, yml, {
