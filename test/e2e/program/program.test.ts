@@ -32,13 +32,11 @@ test('--version prints the version of the package and the revision of the enviro
   );
 });
 
-for (const command of [[], ['once'], ['healthcheck']]) {
-  test(`${command.join('')} --help lists all flags`, async () => {
-    await using program = startProgram([...command, '--help']);
-    assert.equal(await program.exitCode, 0);
-    assert.match(program.stdout, /--web\.listen-address=<.*default :20928.*--explain/s);
-  });
-}
+test('--help lists all flags', async () => {
+  await using program = startProgram(['--help']);
+  assert.equal(await program.exitCode, 0);
+  assert.match(program.stdout, /--web\.listen-address=<.*default :20928.*--explain/s);
+});
 
 test('--config.check prints a summary of the configuration without secrets', async () => {
   await using program = startProgram(
