@@ -8,7 +8,7 @@ import { startProgram } from '../support/program.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { serveHttp } from '../unit/upstream/servers.ts';
+import { serveHttp } from '../support/servers.ts';
 
 /** Listings, and seconds, between two new servers. */
 const LISTINGS_PER_SERVER = 5;

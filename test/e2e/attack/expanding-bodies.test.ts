@@ -6,7 +6,7 @@ import { parseSeries, sumSeries } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { SHIPPED } from '../../support/shipped.ts';
 import { openClient, targetAt } from '../../unit/upstream/collect-listing.ts';
-import { serveHttp } from '../../unit/upstream/servers.ts';
+import { serveHttp } from '../../support/servers.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
 import { BOMB, HOSTILE_RESPONSES, serveCodes } from './hostile-service.ts';
 

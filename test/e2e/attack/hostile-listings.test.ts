@@ -4,7 +4,7 @@ import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { parseSeries, selectSeries, sumSeries, type Series } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { serveHttp } from '../../unit/upstream/servers.ts';
+import { serveHttp } from '../../support/servers.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
 import {
   buildNamesakesListing,

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { serveHttp } from '../../unit/upstream/servers.ts';
+import { serveHttp } from '../../support/servers.ts';
 
 const MIB = 1024 * 1024;
 

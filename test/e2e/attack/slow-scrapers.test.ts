@@ -9,7 +9,7 @@ import { createListingBody } from '../../bench/listing-body.ts';
 import { SHIPPED } from '../../support/shipped.ts';
 import { waitForValue } from '../../support/wait-until.ts';
 import { certificateFolder, SERVER_CERTIFICATE } from '../../unit/web/secured-server.ts';
-import { serveHttp } from '../../unit/upstream/servers.ts';
+import { serveHttp } from '../../support/servers.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
 
 /** With this number of tasks, the exposition has 11 MB. */

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { SETTINGS, startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { serveHttp } from '../../unit/upstream/servers.ts';
+import { serveHttp } from '../../support/servers.ts';
 import { RunningExporter } from '../program/running-exporter.ts';
 
 const CODES = ['A', 'B'];

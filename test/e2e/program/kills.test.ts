@@ -6,7 +6,7 @@ import { SETTINGS, startProgram } from '../../support/program.ts';
 import { Random } from '../../support/random.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { serveHttp } from '../../unit/upstream/servers.ts';
+import { serveHttp } from '../../support/servers.ts';
 
 const CODES = ['A', 'B', 'C', 'D'];
 const EXPORTERS = 2;

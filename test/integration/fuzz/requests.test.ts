@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { findClosedPort } from '../../unit/upstream/servers.ts';
+import { findClosedPort } from '../../support/servers.ts';
 import { startProgram, type Program } from '../../support/program.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { mutateBytes } from './mutation.ts';

@@ -12,7 +12,7 @@ import { BUILD } from '../../support/build-info.ts';
 import { failHostNameLookup } from '../../support/configuration.ts';
 import { fixturePath, readIdentity } from '../../support/fixtures.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-import { serveHttp, serveHttps, serveProxy, findClosedPort } from '../upstream/servers.ts';
+import { serveHttp, serveHttps, serveProxy, findClosedPort } from '../../support/servers.ts';
 
 const SECRET = 'correct-horse-battery';
 const CODE = { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET };

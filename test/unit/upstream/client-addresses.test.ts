@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { deferred } from '../../support/deferred.ts';
 import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { assertFailsWith, collectListing, openClient, targetAt } from './collect-listing.ts';
-import { listen } from './servers.ts';
+import { listen } from '../../support/servers.ts';
 
 const ca = readFixture('tls/ca.pem').toString();
 const identity = readIdentity('server');

@@ -8,7 +8,7 @@ import { deferred } from '../../support/deferred.ts';
 import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { collectListing, openClient, OPTIONS, targetAt } from './collect-listing.ts';
-import { serveHttp, serveHttps, serveProxy } from './servers.ts';
+import { serveHttp, serveHttps, serveProxy } from '../../support/servers.ts';
 
 const MINUTE_MS = 60_000;
 const START_MS = 1_443_494_296_533;

@@ -6,7 +6,7 @@ import { describe, it, test } from 'node:test';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { deferred } from '../../support/deferred.ts';
 import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
-import { waitForClose, listen, serveHttp, serveRaw } from './servers.ts';
+import { waitForClose, listen, serveHttp, serveRaw } from '../../support/servers.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 const BEGUN = `${HEAD}content-length: 10\r\n\r\n{`;

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 
 import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
-import { findClosedPort, serveHttp, serveHttps, serveProxy, serveRaw } from './servers.ts';
+import { findClosedPort, serveHttp, serveHttps, serveProxy, serveRaw } from '../../support/servers.ts';
 
 const ca = readFixture('tls/ca.pem').toString();
 const server = readIdentity('server');

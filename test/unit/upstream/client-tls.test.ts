@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
-import { serveHttps, serveProxy } from './servers.ts';
+import { serveHttps, serveProxy } from '../../support/servers.ts';
 
 function readPem(name: string): string {
   return readFixture(`tls/${name}`).toString();

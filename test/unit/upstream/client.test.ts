@@ -8,7 +8,7 @@ import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { collectListing, CLOCK, assertFailsWith, openClient, OPTIONS, targetAt } from './collect-listing.ts';
-import { serveHttp, serveProxy } from './servers.ts';
+import { serveHttp, serveProxy } from '../../support/servers.ts';
 
 const BODY = Buffer.from(JSON.stringify({ ret: 0, user_list: [], task_list: [], fill: 'é'.repeat(200_000) }));
 const MIB = 1024 * 1024;

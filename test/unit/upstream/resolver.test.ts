@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Resolver } from '../../../src/upstream/resolver.ts';
 import { assertFailsWith, collectListing, openClient, targetAt } from './collect-listing.ts';
-import { serveHttp, serveRaw } from './servers.ts';
+import { serveHttp, serveRaw } from '../../support/servers.ts';
 
 const ADDRESS: LookupAddress = { address: '127.0.0.1', family: 4 };
 
