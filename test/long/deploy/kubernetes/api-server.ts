@@ -3,9 +3,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Program } from '../../../support/program.ts';
+import { findClosedPort } from '../../../support/servers.ts';
 import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 import { waitUntil } from '../../../support/wait-until.ts';
 
@@ -45,7 +45,12 @@ export class KubernetesApiServer implements AsyncDisposable {
   }
 
   async #startPrograms(): Promise<void> {
-    const [clientPort, peerPort, apiPort] = await Promise.all([findPort(), findPort(), findPort()]);
+    // Neither program tells the port that it gets for port 0.
+    const [clientPort, peerPort, apiPort] = await Promise.all([
+      findClosedPort(),
+      findClosedPort(),
+      findClosedPort(),
+    ]);
     const client = `http://${HOST}:${clientPort}`;
     const peer = `http://${HOST}:${peerPort}`;
     writeCredentials(this.#folder, `https://${HOST}:${apiPort}`);
@@ -119,15 +124,4 @@ function writeCredentials(folder: TemporaryFolder, server: string): void {
     'current-context': 'test',
   };
   writeFileSync(folder.at('kubeconfig'), JSON.stringify(kubeconfig));
-}
-
-/** Returns a free port: neither program tells the port that it gets for port 0. */
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  assert.ok(address !== null && typeof address === 'object');
-  return address.port;
 }
