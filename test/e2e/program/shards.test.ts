@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { selectShard } from '../../../src/sharding/shard.ts';
-import { PausableService } from '../../support/pausable-service.ts';
 import { SETTINGS, startProgram } from '../../support/program.ts';
 import { waitForValue } from '../../support/wait-until.ts';
+import { startPausableService } from './pausable-service.ts';
 import { RunningExporter } from './running-exporter.ts';
 
 const createSettings = (url: string, codes: readonly string[]): Record<string, string> => ({
@@ -18,9 +18,9 @@ const createShardArgs = (index: number, count: number): string[] => [
   `--shard.count=${count}`,
 ];
 
-test('a shard names the shard that polls a requested code of another shard', async () => {
+test('a shard names the shard that polls a requested code of another shard', async (t) => {
   const codes = ['A', 'B', 'C', 'D'];
-  await using service = await PausableService.start();
+  const service = await startPausableService(t);
   await using program = startProgram(createShardArgs(0, 2), createSettings(service.url, codes));
   const address = `http://127.0.0.1:${await program.waitForPort()}`;
   const other = codes.find((code) => selectShard(code, 2) === 1) ?? '';

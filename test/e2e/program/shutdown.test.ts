@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { PausableService } from '../../support/pausable-service.ts';
 import { SETTINGS, startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitForValue } from '../../support/wait-until.ts';
+import { startPausableService } from './pausable-service.ts';
 
 function startExporter(
   url: string,
@@ -32,13 +32,13 @@ async function waitUntilRead(port: number): Promise<void> {
   await (await fetch(`http://127.0.0.1:${port}/-/healthy`)).text();
 }
 
-test('on SIGTERM the poll in progress is aborted, the scrape in progress is answered, and the exit code is 0', async () => {
-  await using service = await PausableService.start();
+test('on SIGTERM the poll in progress is aborted, the scrape in progress is answered, and the exit code is 0', async (t) => {
+  const service = await startPausableService(t);
   await using exporter = startExporter(service.url, ['--upstream.timeout=1h']);
   const port = await exporter.waitForPort();
   await exporter.waitForOutput(/Poll succeeded/);
-  service.isPaused = true;
-  await waitForValue(() => service.pendingCount, 1);
+  service.state.isPaused = true;
+  await waitForValue(service.countHeld, 1);
   const { socket, received } = await startScrape(port);
   await waitUntilRead(port);
   exporter.signal('SIGTERM');
@@ -84,8 +84,8 @@ const FATAL_ERRORS: readonly [string, string][] = [
 ];
 
 for (const [name, fault] of FATAL_ERRORS) {
-  test(`${name} is logged in one fatal line, and the exit code is 1`, async () => {
-    await using service = await PausableService.start();
+  test(`${name} is logged in one fatal line, and the exit code is 1`, async (t) => {
+    const service = await startPausableService(t);
     await using exporter = startExporter(service.url, [], createPreload(fault));
     await exporter.waitForOutput(/Poll succeeded/);
     exporter.signal('SIGUSR2');
@@ -120,15 +120,15 @@ test('a shutdown that hangs times out, with exit code 1', async () => {
   assert.match(exporter.stderr, /"level":"error".*"timeout_ms":8000,"msg":"Shutdown timed out"\}\n$/);
 });
 
-test('a command without log reports an unexpected error in plain text', async () => {
-  await using service = await PausableService.start();
-  service.isPaused = true;
+test('a command without log reports an unexpected error in plain text', async (t) => {
+  const service = await startPausableService(t);
+  service.state.isPaused = true;
   await using program = startProgram(['once'], {
     ...SETTINGS,
     XVS_UPSTREAM_BASE_URL: service.url,
     ...createPreload("throw new Error('injected')"),
   });
-  await waitForValue(() => service.pendingCount, 1);
+  await waitForValue(service.countHeld, 1);
   program.signal('SIGUSR2');
   assert.equal(await program.exitCode, 1);
   assert.match(program.stderr, /^xvs-exporter: Error: injected\n +at /);
