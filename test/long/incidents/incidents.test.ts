@@ -10,8 +10,8 @@ import { repositoryPath } from '../../support/repository.ts';
 import { scaleDurations } from '../../support/scale-durations.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { WebhookReceiver, type AlertNotification } from '../../support/webhook-receiver.ts';
 import { ALL_TASKS, IncidentService, type Fault } from './incident-service.ts';
+import { startWebhookReceiver, type AlertNotification } from './webhook-receiver.ts';
 
 /** Durations in rules and routes are divided by this: a minute becomes three seconds. */
 const TIME_DIVISOR = 20;
@@ -211,7 +211,7 @@ test(
     await using service = await new IncidentService().start();
     await using exporters = startExporters(service.url);
     for (const exporter of exporters.list()) await exporter.waitUntilListening();
-    await using receiver = await WebhookReceiver.start();
+    const receiver = await startWebhookReceiver(t);
     const routes = readDeployFile('alertmanager/alertmanager.yml');
     await using alertmanager = await Alertmanager.start(
       scaleDurations(routes.replaceAll('http://localhost:9095', receiver.url), TIME_DIVISOR),
