@@ -1,10 +1,7 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
-import { repositoryPath } from '../../support/repository.ts';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { TestContext } from 'node:test';
+import { readIdentity } from '../../support/fixtures.ts';
+import { serveHttp, serveHttps } from '../../support/servers.ts';
 
 /** The bytes that a task receives between two listings: 4 Mbit/s if they are a second apart. */
 const GROWTH_BYTES = 500_000;
@@ -35,41 +32,26 @@ export interface Fault {
 export const ALL_TASKS: readonly string[] = NAMES;
 
 /** A service without churn: every code has the same tasks and users, and the fault that is set for it. */
-export class IncidentService implements AsyncDisposable {
+export class IncidentService {
   readonly #faults = new Map<string, Fault>();
   readonly #bytes = new Map<string, number>();
-  readonly #server = createServer((request, response) => this.#respond(request, response));
-  /** Presents a certificate that has expired. */
-  readonly #tlsServer = createTlsServer(
-    { cert: readTlsFile('expired.pem'), key: readTlsFile('expired.key') },
-    (request, response) => this.#respond(request, response),
-  );
+  url = '';
+  /** A URL whose certificate has expired. */
+  urlWithExpiredCertificate = '';
 
-  async start(): Promise<this> {
-    for (const server of [this.#server, this.#tlsServer])
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-    return this;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${readPort(this.#server)}`;
-  }
-
-  get urlWithExpiredCertificate(): string {
-    return `https://localhost:${readPort(this.#tlsServer)}`;
+  /** Serves until the end of the test. */
+  static async start(t: TestContext): Promise<IncidentService> {
+    const service = new IncidentService();
+    const respond: RequestListener = (request, response) => service.#respond(request, response);
+    service.url = await serveHttp(t, respond);
+    const url = await serveHttps(t, readIdentity('expired'), respond);
+    service.urlWithExpiredCertificate = url.replace('127.0.0.1', 'localhost');
+    return service;
   }
 
   /** Sets the fault of service codes, or clears it. */
   setFault(codes: readonly string[], fault: Fault = {}): void {
     for (const code of codes) this.#faults.set(code, fault);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const server of [this.#server, this.#tlsServer]) {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    }
   }
 
   #respond(request: IncomingMessage, response: ServerResponse): void {
@@ -111,14 +93,4 @@ export class IncidentService implements AsyncDisposable {
     });
     return { ret, user_list: USERS, task_list: tasks };
   }
-}
-
-function readTlsFile(name: string): Buffer {
-  return readFileSync(repositoryPath('test/fixtures/tls', name));
-}
-
-function readPort(server: Server): number {
-  const address: AddressInfo | string | null = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('Expected a port');
-  return address.port;
 }

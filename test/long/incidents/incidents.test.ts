@@ -208,7 +208,7 @@ test(
   { timeout: 600_000 },
   async (t) => {
     if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER) || !isInstalled(t, 'prlimit')) return;
-    await using service = await new IncidentService().start();
+    const service = await IncidentService.start(t);
     await using exporters = startExporters(service.url);
     for (const exporter of exporters.list()) await exporter.waitUntilListening();
     const receiver = await startWebhookReceiver(t);
