@@ -70,11 +70,11 @@ describe('the package', () => {
     assert.equal(existsSync(join(packed.folder, 'copy/npm-shrinkwrap.json')), false);
   });
 
-  it('installs from a registry with the versions of the SBOM, though there are newer ones', async () => {
-    await using registry = await startRegistry(packed);
+  it('installs from a registry with the versions of the SBOM, though there are newer ones', async (t) => {
+    const registry = await startRegistry(t, packed);
     const where = ['--global', `--prefix=${folder}`];
     const options = [
-      `--registry=${registry.url}`,
+      `--registry=${registry}`,
       '--prefer-offline',
       '--no-audit',
       '--no-fund',

@@ -1,25 +1,21 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
 import { z } from 'zod';
 import { readRepositoryFile } from '../../support/repository.ts';
+import { serveHttp } from '../../support/servers.ts';
 import { runNpm, type PackedPackage } from './packed-package.ts';
 
 const lockSchema = z.object({
   packages: z.record(z.string(), z.looseObject({ version: z.string(), integrity: z.string().optional() })),
 });
 
-export interface Registry extends AsyncDisposable {
-  readonly url: string;
-}
-
 /**
- * A registry of the packed package and of what the lock file has. Each of these has a newer version, too, which cannot be
- * installed. Files that the cache of npm lacks come from the registry of this machine.
+ * Starts a registry of the packed package and of what the lock file has, and returns its URL. Each of the
+ * latter has a newer version, too, which cannot be installed. Files that the cache of npm lacks come from the
+ * registry of this machine.
  */
-export async function startRegistry({ folder, file, files }: PackedPackage): Promise<Registry> {
+export async function startRegistry(t: TestContext, { folder, file, files }: PackedPackage): Promise<string> {
   const { packages } = lockSchema.parse(JSON.parse(readRepositoryFile('package-lock.json')));
   const archive = readFileSync(file);
   const outer = runNpm(folder, ['config', 'get', 'registry']).stdout.trim();
@@ -45,7 +41,7 @@ export async function startRegistry({ folder, file, files }: PackedPackage): Pro
     });
   };
 
-  const server = createServer((request, response) => {
+  const url = await serveHttp(t, (request, response) => {
     const path = decodeURIComponent((request.url ?? '').slice(1));
     if (path.startsWith('xvs-exporter/-/')) response.end(archive);
     else if (path.includes('/-/')) response.writeHead(302, { location: new URL(path, outer).href }).end();
@@ -56,16 +52,6 @@ export async function startRegistry({ folder, file, files }: PackedPackage): Pro
       const document = { name: path, 'dist-tags': { latest }, versions: Object.fromEntries(versions) };
       response.end(JSON.stringify(document));
     }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    [Symbol.asyncDispose]: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  });
+  return url;
 }
