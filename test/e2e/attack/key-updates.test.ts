@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { connect as connectTls, TLSSocket } from 'node:tls';
 import { readIdentity } from '../../support/fixtures.ts';
 import { buildKeyUpdates, CIPHER, parseTrafficSecret, TlsTransport } from '../../support/key-updates.ts';
+import { listen } from '../../support/servers.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { certificateFolder, SERVER_CERTIFICATE } from '../../unit/web/secured-server.ts';
 import { AttackedExporter, formatRequest, nextEvent } from './attacked-exporter.ts';
@@ -78,12 +79,10 @@ test(
   },
 );
 
-/** Starts a service that updates the keys before each response, and closes the connection after it. */
+/** Starts a service that updates the keys before each response and then ends it, and returns its port. */
 async function startService(t: TestContext): Promise<number> {
   const options = { ...readIdentity('server'), ciphers: CIPHER };
-  const sockets = new Set<Socket>();
   const server = createServer((raw) => {
-    sockets.add(raw);
     const transport = new TlsTransport(raw);
     let secret: Buffer = Buffer.alloc(0);
     const socket = new TLSSocket(transport, { ...options, isServer: true });
@@ -96,14 +95,7 @@ async function startService(t: TestContext): Promise<number> {
       raw.end(buildKeyUpdates(secret, transport.sentRecords, count, RESPONSE));
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return port;
+  return await listen(t, server);
 }
 
 test('a service that changes TLS keys within a response fails its own polls only', async (t) => {
