@@ -17,11 +17,6 @@ const createSettings = (simulatorUrl: string, secret = 'abc'): Record<string, st
 const startSimulator = (...args: string[]): Program =>
   startSimulatorProgram('--users=20', '--tasks=5', ...args);
 
-async function fetchText(url: string): Promise<string> {
-  const response = await fetch(url);
-  return await response.text();
-}
-
 test('--version prints the version of the package and the revision of the environment', async () => {
   await using program = startProgram(['--version'], { XVS_EXPORTER_REVISION: 'abc123' });
   assert.equal(await program.exitCode, 0);
@@ -91,22 +86,6 @@ test('output whose reader has closed the pipe does not change the exit code', as
   assert.equal(program.stderr, 'exit code 0\n');
 });
 
-test('serve serves metrics, passes the healthcheck and exits with 0 on SIGTERM', async () => {
-  await using service = startSimulator();
-  await using exporter = startProgram([], createSettings(await service.waitForUrl()));
-  const port = await exporter.waitForPort();
-  await exporter.waitForOutput(/Poll succeeded/);
-  const base = `http://127.0.0.1:${port}`;
-  assert.match(await fetchText(`${base}/metrics`), /^xvs_up\{service_code="TESTING"\} 1$/m);
-  assert.equal(await fetchText(`${base}/-/ready`), 'xvs-exporter is ready.\n');
-  await using health = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
-  assert.equal(await health.exitCode, 0);
-  exporter.signal('SIGTERM');
-  assert.equal(await exporter.exitCode, 0);
-  await using unhealthy = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
-  assert.equal(await unhealthy.exitCode, 1);
-});
-
 test('an address in use is logged in one line that names the setting, with exit code 1', async () => {
   await using service = startSimulator();
   const taken = new URL(await service.waitForUrl()).host;
@@ -132,9 +111,7 @@ for (const [limit, constrainedBytes, expected] of [
       ...SETTINGS,
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
     });
-    const { families } = parseExposition(
-      await fetchText(`http://127.0.0.1:${await exporter.waitForPort()}/metrics`),
-      'text',
-    );
+    const response = await fetch(`http://127.0.0.1:${await exporter.waitForPort()}/metrics`);
+    const { families } = parseExposition(await response.text(), 'text');
     assert.equal(families.get('xvs_exporter_memory_limit_bytes')?.samples[0]?.value, expected);
   });
