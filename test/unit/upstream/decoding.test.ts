@@ -57,7 +57,6 @@ describe('decoding', () => {
       Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * index * 31) >> 7)),
       [70_000],
     ],
-    ['has an empty chunk', Buffer.from('{"ret":0}'), [0, 0, 5, 5]],
   ] as const) {
     for (const { name: coding, encode } of CODINGS) {
       it(`decodes ${coding} of a body that ${name}`, async () => {
