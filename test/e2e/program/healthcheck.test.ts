@@ -10,7 +10,6 @@ function start(folder: TemporaryFolder, args: readonly string[], env = {}): Prog
 }
 
 for (const [what, createAddress] of [
-  ['on an IPv4 address', () => '127.0.0.1:0'],
   ['on an IPv6 address', () => '[::1]:0'],
   ['on all addresses', () => ':0'],
   ['on a Unix socket', (folder: TemporaryFolder) => `unix:${folder.at('exporter socket')}`],
