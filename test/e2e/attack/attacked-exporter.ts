@@ -6,12 +6,9 @@ import { buffer } from 'node:stream/consumers';
 import { Program, PROGRAM_PATH, SETTINGS } from '../../support/program.ts';
 import { SHIPPED } from '../../support/shipped.ts';
 
-/** Number of repetitions of an attack: one in `npm test`, more in `npm run attack`. */
-export const ROUNDS = Number(process.env['XVS_ATTACK_ROUNDS'] ?? 1);
-
 /** Addresses of different clients. All addresses of 127.0.0.0/8 belong to this machine. */
-export const SCRAPER_ADDRESS = '127.0.0.1';
-export const ATTACKER_ADDRESS = '127.0.0.2';
+const SCRAPER_ADDRESS = '127.0.0.1';
+const ATTACKER_ADDRESS = '127.0.0.2';
 
 const MINIMAL_REQUEST = 'GET / HTTP/1.1\r\nHost:\r\n\r\n';
 /** 64 KiB of requests. */
