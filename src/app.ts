@@ -76,7 +76,6 @@ export function createExporter(
     clock,
     logger,
     shard,
-    labels,
     accountBudget,
     log,
     state,

@@ -24,6 +24,7 @@ interface FetchResult {
   /** Decompressed bytes received, 0 for an empty body; `undefined` if there was no body. */
   readonly bytes: number | undefined;
   readonly status: number | undefined;
+  readonly response?: ResponseHead | undefined;
 }
 
 /** A complete, valid listing with `ret` 0. */
@@ -37,7 +38,6 @@ export interface FailedListing extends FetchResult {
   /** Users and tasks that were read until it failed. */
   readonly users: number;
   readonly tasks: number;
-  readonly response?: ResponseHead | undefined;
 }
 
 /** Requests and reads a listing. Rejects on abort or with an internal error only: failures are results. */
@@ -86,12 +86,14 @@ export async function fetchListing(
     // until its next response, so the listing must not be in a variable that they share.
     const listing = tryToRead(() => reader.end(), head.status);
     const { ret } = reader.progress;
-    if (isSuccessStatus(head.status) && listing !== undefined) return { listing, ret, bytes, status };
+    if (isSuccessStatus(head.status) && listing !== undefined)
+      return { listing, ret, bytes, status, response };
     throw createResponseError(head, ret);
   } catch (error) {
     const failure = toListingError(error);
     if (failure === undefined) throw error;
-    return { error: failure, ...reader.progress, bytes, status: status ?? failure.status, response };
+    status ??= response?.status ?? failure.status;
+    return { error: failure, ...reader.progress, bytes, status, response };
   }
 }
 

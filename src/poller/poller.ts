@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { mapYielding } from '../runtime/map-yielding.ts';
@@ -29,12 +28,11 @@ interface TallyPersistence extends StateWriter {
 
 export interface PollerOptions extends Pick<
   ServiceCodePollerOptions,
-  'client' | 'readers' | 'store' | 'clock'
+  'client' | 'readers' | 'store' | 'clock' | 'exporterMetrics'
 > {
   readonly codes: readonly PolledCode[];
   readonly tallySettings: TallySettings;
   readonly persistence?: TallyPersistence | undefined;
-  readonly exporterMetrics: Pick<ExporterMetrics, 'track' | 'untrack'>;
   readonly logger: Logger;
 }
 
@@ -159,18 +157,16 @@ export class Poller implements AsyncDisposable {
     const { serviceCode } = tally;
     this.#options.tallySettings.accountBudget?.remove(tally.accountShare);
     this.#options.store.remove(serviceCode);
-    this.#options.exporterMetrics.untrack(serviceCode);
   }
 
   #configure(code: PolledCode): ServiceCodePoller {
     const poller = this.#getPoller(code);
     poller.configure(code);
-    this.#options.exporterMetrics.track(code.serviceCode, code.intervalMs);
     return poller;
   }
 
   #add(code: PolledCode, restored: Tally | undefined): ServiceCodePoller {
-    const { tallySettings, exporterMetrics, logger } = this.#options;
+    const { tallySettings, logger } = this.#options;
     const { serviceCode } = code;
     const tally = restored ?? createTally(code, tallySettings);
     tallySettings.accountBudget?.add(tally.accountShare);
@@ -178,7 +174,6 @@ export class Poller implements AsyncDisposable {
       ...this.#options,
       code,
       tally,
-      metrics: exporterMetrics.track(serviceCode, code.intervalMs),
       pollLogger: new PollLogger(logger.child({ service_code: serviceCode })),
     });
     this.#pollers.set(serviceCode, poller);

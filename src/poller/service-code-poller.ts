@@ -1,6 +1,6 @@
 import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader.ts';
-import type { CodeMetrics } from '../metrics/exposition/code-metrics.ts';
+import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { BackgroundTask } from '../runtime/background-task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { hideUnexpected } from '../tally/expected-counters.ts';
@@ -9,8 +9,9 @@ import type { TallyRecords } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
-import { computeTotals, PollHistory } from './poll-history.ts';
+import { computeTotals, PollHistory, type CompletedPoll } from './poll-history.ts';
 import type { PollLogger } from './poll-logger.ts';
+import { NO_POLLS, type SkipReason } from './poll-metrics.ts';
 import type { PolledCode } from './polled-code.ts';
 import { computeNextPoll, findFirstPollAfter } from './schedule.ts';
 import type { CodeState, PollFailure, Store } from './store.ts';
@@ -32,7 +33,7 @@ export interface ServiceCodePollerOptions {
   readonly readers: ReaderPool;
   readonly tally: Tally;
   readonly store: Store;
-  readonly metrics: CodeMetrics;
+  readonly exporterMetrics: Pick<ExporterMetrics, 'observePoll'>;
   readonly pollLogger: PollLogger;
   readonly clock: Clock;
   readonly persistence?: StateWriter | undefined;
@@ -51,10 +52,10 @@ export interface PollPlan {
 /** Polls one service code, one poll at a time: periodically after `start`, or once with `poll`. */
 export class ServiceCodePoller {
   readonly #options: ServiceCodePollerOptions;
-  readonly #history = new PollHistory();
   /** Has a signal of its own: removing a listener from a shared one would search those of all polls. */
   #polling: BackgroundTask | undefined;
   #code: PolledCode;
+  #state: CodeState;
   /** Of the last poll that succeeded. */
   #lastGoodUrl: string | undefined;
   /** End of the pause that the service asked for; monotonic. */
@@ -63,10 +64,12 @@ export class ServiceCodePoller {
   #pendingSinceMs: number | undefined;
 
   constructor(options: ServiceCodePollerOptions) {
+    const { tally, code } = options;
     this.#options = options;
-    this.#code = options.code;
-    const { tally } = options;
-    tally.expectation = options.code.expectation;
+    this.#code = code;
+    const { serviceCode, staleAfterMs, intervalMs } = code;
+    this.#state = { serviceCode, staleAfterMs, intervalMs, polls: NO_POLLS, history: new PollHistory() };
+    tally.expectation = code.expectation;
     this.#publish({ restored: tally.listings > 0 ? tally.collectCounts() : undefined });
   }
 
@@ -116,13 +119,13 @@ export class ServiceCodePoller {
   }
 
   async #run(firstDelayMs: number, signal: AbortSignal): Promise<never> {
-    const { clock, metrics } = this.#options;
+    const { clock } = this.#options;
     try {
       for (let dueMs = clock.monotonic() + firstDelayMs; ; dueMs = this.#computeNextDueMs(dueMs)) {
         this.#pendingSinceMs = dueMs;
         await clock.sleep(dueMs - clock.monotonic(), signal);
         this.#pendingSinceMs = clock.monotonic();
-        if (this.#pendingSinceMs < this.#pausedUntilMs) metrics.recordSkip('retry_after');
+        if (this.#pendingSinceMs < this.#pausedUntilMs) this.#countSkipped('retry_after', 1);
         else await this.poll(signal);
       }
     } finally {
@@ -133,46 +136,41 @@ export class ServiceCodePoller {
   /** Polls once. Rejects only with the signal's reason or an internal error. */
   async poll(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { client, readers, clock, metrics, tally } = this.#options;
+    const { client, readers, clock, tally } = this.#options;
     const startedMs = clock.monotonic();
     const { accountShare } = tally;
-    const fetched = await fetchListing(client, this.#code, readers, accountShare, signal, metrics);
-    if (fetched.bytes !== undefined) metrics.setResponseBytes(fetched.bytes);
+    const fetched = await fetchListing(client, this.#code, readers, accountShare, signal);
     if (fetched.error === undefined) await this.#commit(fetched, startedMs);
     else this.#fail(fetched, startedMs);
   }
 
   #computeNextDueMs(lastDueMs: number): number {
-    const { clock, metrics } = this.#options;
-    const { dueMs, overlapCount } = computeNextPoll(lastDueMs, this.#code.intervalMs, clock.monotonic());
-    for (let missed = 0; missed < overlapCount; missed += 1) metrics.recordSkip('overlap');
+    const nowMs = this.#options.clock.monotonic();
+    const { dueMs, overlapCount } = computeNextPoll(lastDueMs, this.#code.intervalMs, nowMs);
+    if (overlapCount > 0) this.#countSkipped('overlap', overlapCount);
     return dueMs;
   }
 
-  async #commit({ listing, ret, status }: GoodListing, startedMs: number): Promise<void> {
-    const { tally, metrics, pollLogger, clock, persistence } = this.#options;
-    const { snapshot, problems, records } = tally.commit(listing, this.#getInstant());
+  async #commit(good: GoodListing, startedMs: number): Promise<void> {
+    const { tally, pollLogger, clock, persistence } = this.#options;
+    const { snapshot, problems, records } = tally.commit(good.listing, this.#getInstant());
     const durationMs = clock.monotonic() - startedMs;
     // A listing that scrapes have seen must survive a kill of the process.
     await persistence?.write(tally.serviceCode, records);
     const { wallMs, monotonicMs } = snapshot.at;
     this.#lastGoodUrl = this.#code.baseUrl;
-    this.#publish({
+    const poll = { atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) };
+    this.#endPoll(good, poll, {
       isUp: true,
-      ret,
-      httpStatus: status,
       lastPollMs: wallMs,
       lastSuccessMs: wallMs,
       failure: undefined,
       snapshot,
     });
-    this.#history.append({ atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) });
-    metrics.recordSuccess(durationMs / 1000);
     pollLogger.logSuccess(snapshot, problems, durationMs);
   }
 
   #fail(failed: FailedListing, startedMs: number): void {
-    const { metrics, pollLogger } = this.#options;
     const { error, ret, status } = failed;
     const { wallMs, monotonicMs } = this.#getInstant();
     this.#pausedUntilMs = monotonicMs + Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS);
@@ -185,31 +183,62 @@ export class ServiceCodePoller {
         response: failed.response,
         hasSucceeded: this.#lastGoodUrl === this.#code.baseUrl,
       }),
-      sinceMs: this.#options.store.get(this.#code.serviceCode)?.failure?.sinceMs ?? wallMs,
+      sinceMs: this.#state.failure?.sinceMs ?? wallMs,
       pausedUntilMs:
         this.#pausedUntilMs > monotonicMs ? wallMs + this.#pausedUntilMs - monotonicMs : undefined,
     };
-    this.#publish({ isUp: false, ret, httpStatus: status, lastPollMs: wallMs, failure });
     const durationMs = monotonicMs - startedMs;
     const errorCode = error.reason === 'api_error' ? ret : status;
-    this.#history.append({ atMs: monotonicMs, durationMs, error: error.reason, errorCode });
-    metrics.recordFailure(error.reason, durationMs / 1000);
-    pollLogger.logFailure(failed, durationMs);
+    const poll = { atMs: monotonicMs, durationMs, error: error.reason, errorCode };
+    this.#endPoll(failed, poll, { isUp: false, lastPollMs: wallMs, failure });
+    this.#options.pollLogger.logFailure(failed, durationMs);
+  }
+
+  /** Publishes the state after a poll; `changes` are those of its outcome. */
+  #endPoll(
+    { ret, status, bytes, response }: GoodListing | FailedListing,
+    poll: CompletedPoll,
+    changes: Partial<CodeState>,
+  ): void {
+    const { polls, history, responseBytes } = this.#state;
+    const { error, durationMs } = poll;
+    const { errors } = polls;
+    history.append(poll);
+    this.#options.exporterMetrics.observePoll(durationMs / 1000);
+    this.#publish({
+      ...changes,
+      ret,
+      httpStatus: status,
+      polls: {
+        ...polls,
+        ended: polls.ended + 1,
+        errors: error === undefined ? errors : { ...errors, [error]: errors[error] + 1 },
+      },
+      clockOffset: response?.clockOffset,
+      certificateNotAfterMs: response?.certificateNotAfterMs,
+      responseBytes: bytes ?? responseBytes,
+    });
+  }
+
+  #countSkipped(reason: SkipReason, count: number): void {
+    const { polls } = this.#state;
+    const { skipped } = polls;
+    this.#publish({ polls: { ...polls, skipped: { ...skipped, [reason]: skipped[reason] + count } } });
   }
 
   #publish(changes: Partial<CodeState>): void {
-    const { store } = this.#options;
-    const { serviceCode, staleAfterMs, expectation } = this.#code;
-    const last = store.get(serviceCode) ?? { serviceCode, history: this.#history };
-    const { snapshot, restored, ...state } = { ...last, ...changes };
+    const { staleAfterMs, intervalMs, expectation } = this.#code;
+    const { snapshot, restored, ...state } = { ...this.#state, ...changes };
     const names = expectation?.names ?? [];
-    store.publish({
+    this.#state = {
       ...state,
       staleAfterMs,
+      intervalMs,
       expectation,
       snapshot: snapshot && hideUnexpected(snapshot, names),
       restored: restored && hideUnexpected(restored, names),
-    });
+    };
+    this.#options.store.publish(this.#state);
   }
 
   #getInstant(): Instant {

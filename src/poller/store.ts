@@ -1,4 +1,4 @@
-import { STATE_FAMILIES } from '../metrics/catalogue.ts';
+import { POLL_FAMILIES, STATE_FAMILIES } from '../metrics/catalogue.ts';
 import { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import { countSeries } from '../metrics/exposition/exposition.ts';
 import {
@@ -25,7 +25,7 @@ import {
 } from '../tally/expectations.ts';
 import type { Counts, Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
-import type { PollHistory } from './poll-history.ts';
+import { POLL_SAMPLES, type PollState } from './poll-metrics.ts';
 
 /** Why the last poll failed. Neither text has a secret, a signature or a text of the response. */
 export interface PollFailure {
@@ -39,16 +39,11 @@ export interface PollFailure {
 }
 
 /** State of a service code after its last poll. Each poll makes a new one; only the history is mutable. */
-export interface CodeState {
+export interface CodeState extends PollState {
   readonly serviceCode: string;
   /** Whether the last poll succeeded; `undefined` before the first poll has ended. */
   readonly isUp?: boolean | undefined;
   readonly ret?: number | undefined;
-  /** HTTP status of the last response; `undefined` if the last poll got none. */
-  readonly httpStatus?: number | undefined;
-  /** Wall-clock milliseconds. */
-  readonly lastPollMs?: number | undefined;
-  readonly lastSuccessMs?: number | undefined;
   readonly failure?: PollFailure | undefined;
   readonly snapshot?: Snapshot | undefined;
   /** The counters of an earlier process; `undefined` without state. */
@@ -56,7 +51,6 @@ export interface CodeState {
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
   readonly expectation?: Expectation | undefined;
-  readonly history: PollHistory;
 }
 
 /** Whether the last good listing is too old to be exposed; `nowMs` is monotonic. */
@@ -160,17 +154,19 @@ const OWN_SAMPLES = {
 } satisfies Readonly<Record<Exclude<keyof typeof STATE_FAMILIES, TableFamilyKey>, SampleGetter>>;
 
 const SAMPLES: ReadonlyMap<string, SampleGetter> = new Map<string, SampleGetter>([
-  ...Object.entries(OWN_SAMPLES),
+  ...Object.entries({ ...OWN_SAMPLES, ...POLL_SAMPLES }),
   ...LABEL_GROUP_NAMES.flatMap((group) =>
     familiesOf(group).map((family) => [family, createColumnGetter(group, family)] as const),
   ),
 ]);
 
 /** In the order of the catalogue. */
-const FAMILIES = Object.entries<FamilySpec>(STATE_FAMILIES).flatMap(([key, spec]) => {
-  const getSamples = SAMPLES.get(key);
-  return getSamples === undefined ? [] : [[spec, getSamples] as const];
-});
+const FAMILIES = Object.entries<FamilySpec>({ ...STATE_FAMILIES, ...POLL_FAMILIES }).flatMap(
+  ([key, spec]) => {
+    const getSamples = SAMPLES.get(key);
+    return getSamples === undefined ? [] : [[spec, getSamples] as const];
+  },
+);
 
 /** When the last listing is stale, gauges and the counters of single tasks disappear; other counters stay. */
 function createColumnGetter(group: LabelGroupName, family: string): SampleGetter {

@@ -83,19 +83,15 @@ export function createExporterFacade(parts: ExporterParts) {
       selection: FamilySelection = 'everything',
       newCounters: NewCounters = 'zero',
     ): Promise<Iterable<Family>> {
-      const ownFamilies = await exporterMetrics.collect(selection);
       const nowMs = clock.monotonic();
       if (typeof selection === 'object') {
         const states = [store.get(selection.serviceCode) ?? []].flat();
-        return [...store.collectFamilies(nowMs, states, newCounters), ...ownFamilies];
+        return [...store.collectFamilies(nowMs, states, newCounters)];
       }
+      const ownFamilies = await exporterMetrics.collect(store.states.length);
       // `series` is a series, too.
-      const ofCodes = selection === 'exporter' ? exporterMetrics.countCodeSeries() : 0;
       const own = ownFamilies.reduce((sum, family) => sum + countSeries(family), 1);
-      const series = {
-        spec: SERIES_FAMILIES.series,
-        samples: columnOf(store.countSeries(nowMs) + ofCodes + own),
-      };
+      const series = { spec: SERIES_FAMILIES.series, samples: columnOf(store.countSeries(nowMs) + own) };
       const codeFamilies =
         selection === 'exporter' ? [] : store.collectFamilies(nowMs, store.states, newCounters);
       return concatenate(codeFamilies, ownFamilies, [series]);

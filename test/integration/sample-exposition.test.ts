@@ -1,5 +1,6 @@
 import { test } from 'node:test';
 import { PollHistory } from '../../src/poller/poll-history.ts';
+import { NO_POLLS } from '../../src/poller/poll-metrics.ts';
 import { Store } from '../../src/poller/store.ts';
 import { assertGolden, readFixture } from '../support/fixtures.ts';
 import { POLLED_CODE, readInChunks } from '../support/read-listing.ts';
@@ -9,7 +10,8 @@ import { START_MS, STEP_MS, TallyRun } from '../support/tally-run.ts';
 const listing = readInChunks(readFixture('sample-listing.json'), []);
 const { tally } = new TallyRun({ serviceCode: POLLED_CODE, perTask: true });
 const { snapshot } = tally.commit(listing, { wallMs: START_MS, monotonicMs: 0 });
-const state = { serviceCode: POLLED_CODE, staleAfterMs: 3 * STEP_MS, history: new PollHistory() };
+const times = { intervalMs: STEP_MS, staleAfterMs: 3 * STEP_MS };
+const state = { serviceCode: POLLED_CODE, ...times, polls: NO_POLLS, history: new PollHistory() };
 const store = new Store();
 store.publish({ ...state, isUp: true, ret: 0, snapshot });
 

@@ -27,7 +27,7 @@ export async function listKnownSeries(): Promise<KnownSeries> {
     revision: '',
     nodeVersion: '',
   });
-  const collected = (await self.collect()).map(({ spec }) => spec);
+  const collected = (await self.collect(0)).map(({ spec }) => spec);
   const specs: readonly FamilySpec[] = [...Object.values(CATALOGUE), ...collected];
   return new Map([
     ...specs.flatMap((spec) => listSeries(spec)),

@@ -1,4 +1,4 @@
-import { NO_STATIC_LABELS, type Family, type StaticLabels } from '../../listing/family.ts';
+import { NO_STATIC_LABELS, type StaticLabels } from '../../listing/family.ts';
 
 export interface LabelledCode {
   readonly serviceCode: string;
@@ -29,10 +29,6 @@ export class CodeLabels {
     for (const serviceCode of this.#byCode.keys()) {
       if (!kept.has(serviceCode)) this.#byCode.delete(serviceCode);
     }
-  }
-
-  label({ spec, samples }: Family, serviceCode: string): Family {
-    return { spec, samples, serviceCode, staticLabels: this.get(serviceCode) };
   }
 }
 

@@ -5,17 +5,8 @@ import { SINGLE_SHARD, type Shard } from '../../sharding/shard.ts';
 import type { StateStatistics } from '../../state/state-store.ts';
 import type { AccountBudget } from '../../tally/account-budget.ts';
 import { PROCESS_FAMILIES } from '../catalogue.ts';
-import { CodeLabels } from './code-labels.ts';
-import { CodeMetrics } from './code-metrics.ts';
-import {
-  columnByLabel,
-  columnOf,
-  toFamilies,
-  type Family,
-  type FamilySelection,
-} from '../../listing/family.ts';
+import { columnByLabel, columnOf, toFamilies, type Family } from '../../listing/family.ts';
 import { Histogram } from '../../listing/histogram.ts';
-import { countSeries } from './exposition.ts';
 import { DefaultMetrics } from './prom-client-adapter.ts';
 import { createWebMetrics } from './web-metrics.ts';
 
@@ -59,8 +50,6 @@ export interface ExporterMetricsOptions {
   readonly nodeVersion: string;
   /** Default: the only shard. */
   readonly shard?: Shard;
-  /** Static labels of service codes. Default: none. */
-  readonly labels?: CodeLabels;
   /** Accounts of tasks, inputs and outputs. Default: none. */
   readonly accountBudget?: Pick<AccountBudget, 'counts' | 'maxAccounts'>;
   /** Numbers of the state; `undefined` without `state.path`. */
@@ -69,14 +58,12 @@ export interface ExporterMetricsOptions {
   readonly log?: { readonly droppedLines: number } | undefined;
 }
 
-/** The metrics of polls and of the process. Create it once per process, because of `DefaultMetrics`. */
+/** The metrics of the process. Create it once per process, because of `DefaultMetrics`. */
 export class ExporterMetrics implements Disposable {
   readonly #options: ExporterMetricsOptions;
   readonly #clock: Clock;
-  readonly #labels: CodeLabels;
   readonly #defaultMetrics: DefaultMetrics;
   readonly web = createWebMetrics();
-  readonly #codeMetrics = new Map<string, CodeMetrics>();
   readonly #pollDurations = new Histogram(PROCESS_FAMILIES.pollDuration.buckets);
   readonly #collectVolatile: () => { readonly seconds: number; readonly web: readonly Family[] };
   readonly #collectDefaults: () => Promise<readonly Family[]>;
@@ -86,11 +73,10 @@ export class ExporterMetrics implements Disposable {
 
   /** The configuration has just been loaded. */
   constructor(options: ExporterMetricsOptions) {
-    const { clock, logger, labels = new CodeLabels() } = options;
+    const { clock, logger } = options;
     this.#defaultMetrics = new DefaultMetrics(logger);
     this.#options = options;
     this.#clock = clock;
-    this.#labels = labels;
     this.#configLoads = { lastSuccessMs: clock.now(), lastFailureMs: undefined };
     this.#collectVolatile = shareFor(VOLATILE_METRICS_MAX_AGE_MS, clock, () => {
       return { seconds: clock.now() / 1000, web: this.web.families };
@@ -100,17 +86,8 @@ export class ExporterMetrics implements Disposable {
     );
   }
 
-  /** Creates the series of a service code, counters at 0. If it has some, only updates its poll interval. */
-  track(serviceCode: string, intervalMs: number): CodeMetrics {
-    const metrics = this.#codeMetrics.get(serviceCode) ?? new CodeMetrics(this.#clock, this.#pollDurations);
-    this.#codeMetrics.set(serviceCode, metrics);
-    metrics.setIntervalMs(intervalMs);
-    return metrics;
-  }
-
-  /** Removes all series of a service code; a poll that ends later does not bring them back. */
-  untrack(serviceCode: string): void {
-    this.#codeMetrics.delete(serviceCode);
+  observePoll(durationSeconds: number): void {
+    this.#pollDurations.observe(durationSeconds);
   }
 
   /** Records the result of a load of the configuration; `codeFiles` only if they were applied. */
@@ -141,34 +118,24 @@ export class ExporterMetrics implements Disposable {
     };
   }
 
-  /** Collects the selected families, of service codes, then of the process, in the order of the catalogue. */
-  async collect(selection: FamilySelection = 'everything'): Promise<readonly Family[]> {
-    if (typeof selection === 'object') return this.#collectCodes([selection.serviceCode]);
+  /** Collects the families of the process, which polls so many service codes, in the order of the catalogue. */
+  async collect(serviceCodes: number): Promise<readonly Family[]> {
     return [
-      ...(selection === 'exporter' ? [] : this.#collectCodes(this.#codeMetrics.keys())),
-      ...this.#collectProcess(),
+      ...this.#collectProcess(serviceCodes),
       ...this.#collectVolatile().web,
       ...(await this.#collectDefaults()),
     ];
-  }
-
-  /** Counts the series of all service codes, which a collection of the exporter's own lacks. */
-  countCodeSeries(): number {
-    let count = 0;
-    for (const { families } of this.#codeMetrics.values())
-      for (const family of families) count += countSeries(family);
-    return count;
   }
 
   [Symbol.dispose](): void {
     this.#defaultMetrics[Symbol.dispose]();
   }
 
-  #collectProcess(): readonly Family[] {
+  #collectProcess(serviceCodes: number): readonly Family[] {
     const { version, revision, nodeVersion, shard = SINGLE_SHARD, accountBudget, log, state } = this.#options;
     const { lastSuccessMs, lastFailureMs } = this.#configLoads;
     return toFamilies(PROCESS_FAMILIES, {
-      serviceCodes: columnOf(this.#codeMetrics.size),
+      serviceCodes: columnOf(serviceCodes),
       shards: columnOf(shard.count),
       shardIndex: columnOf(shard.index),
       buildInfo: { labelSets: [[version, revision, nodeVersion]], numbers: [1] },
@@ -185,16 +152,6 @@ export class ExporterMetrics implements Disposable {
       pollDuration: [this.#pollDurations.toSample([])],
       time: columnOf(this.#collectVolatile().seconds),
     });
-  }
-
-  #collectCodes(serviceCodes: Iterable<string>): readonly Family[] {
-    const codes = Array.from(serviceCodes, (serviceCode) => this.#collectCode(serviceCode));
-    return (codes[0] ?? []).flatMap((_, index) => codes.flatMap((families) => families[index] ?? []));
-  }
-
-  #collectCode(serviceCode: string): readonly Family[] {
-    const families = this.#codeMetrics.get(serviceCode)?.families ?? [];
-    return families.map((family) => this.#labels.label(family, serviceCode));
   }
 }
 

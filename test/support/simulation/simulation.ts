@@ -413,7 +413,6 @@ export class Simulation {
   #endProcess(): void {
     this.#disk.kill();
     this.#isDiskFaulty = false;
-    for (const code of CODES) metrics.untrack(code);
     this.#process = undefined;
   }
 

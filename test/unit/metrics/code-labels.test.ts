@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { CodeLabels } from '../../../src/metrics/exposition/code-labels.ts';
-import { columnOf, type Family } from '../../../src/listing/family.ts';
 
 const code = (serviceCode: string, labels: Readonly<Record<string, string>> = {}) => ({
   serviceCode,
@@ -33,13 +31,4 @@ test('a removed code has no labels', () => {
   labels.update([code('A', { tenant: 'acme' })]);
   labels.retainOnly([]);
   assert.deepEqual(labels.get('A'), {});
-});
-
-test('families of a code get its labels', () => {
-  const labels = new CodeLabels();
-  const family: Family = { spec: CATALOGUE.up, samples: columnOf(1) };
-  labels.update([code('A', { tenant: 'acme' })]);
-  const [a, b] = ['A', 'B'].map((serviceCode) => labels.label(family, serviceCode));
-  assert.deepEqual(a, { ...family, serviceCode: 'A', staticLabels: { tenant: 'acme' } });
-  assert.deepEqual(b, { ...family, serviceCode: 'B', staticLabels: {} });
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { Registry, Summary } from 'prom-client';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import type { Family, FamilySelection } from '../../../src/listing/family.ts';
+import type { Family } from '../../../src/listing/family.ts';
 import { render } from '../../support/render.ts';
 import { DefaultMetrics, toDefaultFamily } from '../../../src/metrics/exposition/prom-client-adapter.ts';
 import {
@@ -11,7 +11,6 @@ import {
   type ExporterMetricsOptions,
 } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { StateStatistics } from '../../../src/state/state-store.ts';
-import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 
@@ -27,86 +26,24 @@ function start(t: TestContext, options: Partial<ExporterMetricsOptions> = {}) {
   };
   const metrics = new ExporterMetrics({ clock, logger, ...BUILD, ...options });
   t.after(() => metrics[Symbol.dispose]());
-  const read = async (serviceCode?: string) => {
-    const families = await metrics.collect(serviceCode === undefined ? undefined : { serviceCode });
+  const read = async () => {
+    const families = await metrics.collect(3);
     return parseExposition(render(families, 'openmetrics'), 'openmetrics').families;
   };
-  /** Returns values by sample name and labels, without `service_code`. */
-  const readValues = async (serviceCode?: string) => {
-    const samples = [...(await read(serviceCode)).values()].flatMap((family) => family.samples);
+  /** Returns values by sample name and labels. */
+  const readValues = async () => {
+    const samples = [...(await read()).values()].flatMap((family) => family.samples);
     return new Map(
-      samples.map(({ name, labels, value }) => [[name, ...listLabelValues(labels)].join(' '), value]),
+      samples.map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
     );
   };
   return { metrics, time, read, readValues };
 }
 
-const header = (): undefined => undefined;
-
-function listLabelValues(labels: Readonly<Record<string, string>>): string[] {
-  return Object.keys(labels).flatMap((name) => (name === 'service_code' ? [] : (labels[name] ?? [])));
-}
-
-test('tracking a service code creates its counters at 0, but no gauges of polls', async (t) => {
-  const { metrics, readValues } = start(t);
-  metrics.track('A', 15_000);
-  const values = await readValues('A');
-  const names = [
-    CATALOGUE.polls.name,
-    ...POLL_ERROR_REASONS.map((reason) => `${CATALOGUE.pollErrors.name} ${reason}`),
-    ...['overlap', 'retry_after'].map((reason) => `${CATALOGUE.pollsSkipped.name} ${reason}`),
-  ];
-  for (const name of names) assert.equal(values.get(name), 0, name);
-  const others = [...values].filter(([name]) => !names.includes(name));
-  assert.deepEqual(others, [[CATALOGUE.pollInterval.name, 15]]);
-});
-
-test('polls are counted; a successful one sets both timestamps, a failed one only that of the last poll', async (t) => {
-  const { metrics, time, readValues } = start(t);
-  const poll = metrics.track('A', 15_000);
-  poll.setResponseBytes(1234);
-  poll.recordSuccess(0.3);
-  time.nowMs += 15_000;
-  poll.recordFailure('http_status', 7);
-  const values = await readValues('A');
-  assert.equal(values.get(CATALOGUE.polls.name), 2);
-  assert.equal(values.get(`${CATALOGUE.pollErrors.name} http_status`), 1);
-  assert.equal(values.get(CATALOGUE.lastSuccess.name), 1_700_000_000.25);
-  assert.equal(values.get(CATALOGUE.lastPoll.name), 1_700_000_015.25);
-  assert.equal(values.get(CATALOGUE.responseBytes.name), 1234);
-  assert.equal(values.get(CATALOGUE.lastPollDuration.name), 7);
-});
-
-test('status, clock offset and certificate are those of the last response, absent if the last poll got none', async (t) => {
-  const { metrics, readValues } = start(t);
-  const poll = metrics.track('A', 15_000);
-  const readResponse = async () => {
-    const values = await readValues('A');
-    const { httpStatus, clockOffset, upstreamCertificateNotAfter } = CATALOGUE;
-    return [httpStatus, clockOffset, upstreamCertificateNotAfter].map(({ name }) => values.get(name));
-  };
-  const clockOffset = { aheadMs: -90_000, uncertaintyMs: 600 };
-  const rest = { ageMs: 0, retryAfterMs: undefined, header };
-  poll.onResponse({ status: 401, clockOffset, certificateNotAfterMs: 2_000_000_000_000, ...rest });
-  assert.deepEqual(await readResponse(), [undefined, undefined, undefined]);
-  poll.recordFailure('http_status', 1);
-  assert.deepEqual(await readResponse(), [401, -90, 2_000_000_000]);
-  poll.onResponse({
-    status: 200,
-    clockOffset: { aheadMs: 500, uncertaintyMs: 600 },
-    certificateNotAfterMs: undefined,
-    ...rest,
-  });
-  poll.recordSuccess(1);
-  assert.deepEqual(await readResponse(), [200, 0, undefined]);
-  poll.recordFailure('connect', 1);
-  assert.deepEqual(await readResponse(), [undefined, undefined, undefined]);
-});
-
 test('one histogram has the durations of the polls of all service codes', async (t) => {
   const { metrics, readValues } = start(t);
-  metrics.track('A', 15_000).recordSuccess(0.3);
-  metrics.track('B', 15_000).recordFailure('timeout', 7);
+  metrics.observePoll(0.3);
+  metrics.observePoll(7);
   const values = await readValues();
   for (const [sample, expected] of [
     ['bucket 0.25', 0],
@@ -117,17 +54,6 @@ test('one histogram has the durations of the polls of all service codes', async 
   ]) {
     assert.equal(values.get(`${CATALOGUE.pollDuration.name}_${sample}`), expected, `${sample}`);
   }
-});
-
-test('skipped polls are counted by reason', async (t) => {
-  const { metrics, readValues } = start(t);
-  const poll = metrics.track('A', 15_000);
-  for (const reason of ['overlap', 'retry_after', 'overlap'] as const) poll.recordSkip(reason);
-  const values = await readValues('A');
-  assert.deepEqual(
-    ['overlap', 'retry_after'].map((reason) => values.get(`${CATALOGUE.pollsSkipped.name} ${reason}`)),
-    [2, 1],
-  );
 });
 
 test('the state has series only if there is one, and a time after the first write', async (t) => {
@@ -150,42 +76,6 @@ test('the state has series only if there is one, and a time after the first writ
     [CATALOGUE.stateDelayedPublications.name, 2],
     [CATALOGUE.stateLastSuccess.name, 1_700_000_060.25],
   ]);
-});
-
-test('tracking a service code again keeps its counters and sets its interval', async (t) => {
-  const { metrics, readValues } = start(t);
-  metrics.track('A', 15_000).recordSuccess(1);
-  metrics.track('A', 30_000).recordSuccess(1);
-  const values = await readValues('A');
-  assert.equal(values.get(CATALOGUE.polls.name), 2);
-  assert.equal(values.get(CATALOGUE.pollInterval.name), 30);
-});
-
-test('an untracked service code has no series, and a poll that ends later does not bring them back', async (t) => {
-  const { metrics, readValues } = start(t);
-  const poll = metrics.track('A', 15_000);
-  poll.setResponseBytes(1);
-  poll.recordSuccess(1);
-  metrics.untrack('A');
-  poll.recordFailure('timeout', 1);
-  poll.recordSuccess(1);
-  poll.recordSkip('overlap');
-  poll.setResponseBytes(1);
-  assert.deepEqual(await readValues('A'), new Map());
-});
-
-test('the collections of the exporter and of each service code add up to everything', async (t) => {
-  const { metrics } = start(t);
-  metrics.track('A', 15_000);
-  const listNames = async (selection: FamilySelection) =>
-    (await metrics.collect(selection)).map(({ spec }) => spec.name);
-  const codeNames = await listNames({ serviceCode: 'A' });
-  const exporterNames = await listNames('exporter');
-  assert.ok(codeNames.includes(CATALOGUE.polls.name));
-  assert.ok(
-    exporterNames.includes(CATALOGUE.buildInfo.name) && exporterNames.includes('process_start_time_seconds'),
-  );
-  assert.deepEqual([...codeNames, ...exporterNames], await listNames('everything'));
 });
 
 test('a complete collection has build, configuration and process metrics', async (t) => {
@@ -230,7 +120,7 @@ test('a file that has lost service codes is told for an hour, unless it gets the
 test('default metrics are collected at most every ten seconds', async (t) => {
   const { metrics, time } = start(t);
   const collectDefaults = async () =>
-    (await metrics.collect('exporter')).filter(({ spec }) => /^(?:process|nodejs)_/.test(spec.name));
+    (await metrics.collect(0)).filter(({ spec }) => /^(?:process|nodejs)_/.test(spec.name));
   const [first, concurrent] = await Promise.all([collectDefaults(), collectDefaults()]);
   time.monotonicMs += 9999;
   const later = await collectDefaults();
@@ -285,11 +175,6 @@ test('the number of service codes, the shard count and the shard index are expos
     const values = await readValues();
     return ['service_codes', 'shards', 'shard'].map((name) => values.get(`xvs_exporter_${name}`));
   };
-  const whole = start(t);
-  assert.deepEqual(await readGauges(whole), [0, 1, 0]);
-  for (const code of ['A', 'B', 'B']) whole.metrics.track(code, 15_000);
-  assert.deepEqual(await readGauges(whole), [2, 1, 0]);
-  whole.metrics.untrack('A');
-  assert.deepEqual(await readGauges(whole), [1, 1, 0]);
-  assert.deepEqual(await readGauges(start(t, { shard: { index: 2, count: 4 } })), [0, 4, 2]);
+  assert.deepEqual(await readGauges(start(t)), [3, 1, 0]);
+  assert.deepEqual(await readGauges(start(t, { shard: { index: 2, count: 4 } })), [3, 4, 2]);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
+import { NO_POLLS } from '../../../src/poller/poll-metrics.ts';
 import { Store, type NewCounters } from '../../../src/poller/store.ts';
 import { buildTaskRecord } from '../../support/record-builders.ts';
 import { render } from '../../support/render.ts';
@@ -32,7 +33,8 @@ function expose(run: TallyRun, inputBytes: Bytes, afterMs?: number, newCounters?
   );
   const snapshot = run.commitListing({ tasks }, afterMs);
   const store = new Store();
-  store.publish({ serviceCode: 'TESTING', staleAfterMs: 1000, history: new PollHistory(), snapshot });
+  const polls = { intervalMs: 1000, polls: NO_POLLS, history: new PollHistory() };
+  store.publish({ serviceCode: 'TESTING', staleAfterMs: 1000, ...polls, snapshot });
   const families = store.collectFamilies(snapshot.at.monotonicMs, store.states, newCounters);
   return Object.fromEntries(render(families, 'text').split('\n').flatMap(readCounter));
 }

@@ -67,7 +67,6 @@ export function createRig<Clock extends ManualClock>(
     await nextTurn();
     assert.equal(clock.sleeperCount, 0);
     assert.deepEqual(internalErrors, []);
-    for (const { serviceCode } of store.states) exporterMetrics.untrack(serviceCode);
   });
   return {
     clock,
@@ -95,11 +94,9 @@ export function createRig<Clock extends ManualClock>(
     /** When polls were requested, in milliseconds since the start. */
     getRequestTimesMs: (): readonly number[] => client.requestTimesMs.map((atMs) => atMs - START_MS),
     /** Sums a counter of the exporter over its label sets; `undefined` if the code has no series of it. */
-    count: async (
-      key: 'polls' | 'pollsSkipped' | 'pollErrors',
-      serviceCode = 'A',
-    ): Promise<number | undefined> => {
-      const families = await exporterMetrics.collect({ serviceCode });
+    count: (key: 'polls' | 'pollsSkipped' | 'pollErrors', serviceCode = 'A'): number | undefined => {
+      const states = [store.get(serviceCode) ?? []].flat();
+      const families = [...store.collectFamilies(clock.monotonic(), states)];
       const samples = families.find(({ spec }) => spec === CATALOGUE[key])?.samples;
       const numbers = samples !== undefined && 'numbers' in samples ? samples.numbers : [];
       return numbers.length === 0 ? undefined : sumColumn(numbers);

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import type { Family } from '../../../src/listing/family.ts';
+import { CATALOGUE, POLL_FAMILIES } from '../../../src/metrics/catalogue.ts';
+import type { Family, FamilySpec } from '../../../src/listing/family.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
+import { NO_POLLS } from '../../../src/poller/poll-metrics.ts';
 import { countSeries } from '../../../src/metrics/exposition/exposition.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
 import { countersOf, familiesOf, LABEL_GROUP_NAMES, labelGroup } from '../../../src/listing/label-groups.ts';
+import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { render } from '../../support/render.ts';
 import {
@@ -20,7 +22,13 @@ import { START_MS, TallyRun, type Sample } from '../../support/tally-run.ts';
 const STALE_AFTER_MS = 45_000;
 
 /** The state of a service code that has not been polled. */
-const UNPOLLED: CodeState = { serviceCode: 'A', staleAfterMs: STALE_AFTER_MS, history: new PollHistory() };
+const UNPOLLED: CodeState = {
+  serviceCode: 'A',
+  staleAfterMs: STALE_AFTER_MS,
+  intervalMs: 15_000,
+  polls: NO_POLLS,
+  history: new PollHistory(),
+};
 
 /** Creates the state after a successful poll, with samples in every family. */
 function createPolledState(serviceCode: string, more: Partial<CodeState> = {}): CodeState {
@@ -71,10 +79,11 @@ function listSamples({ samples, serviceCode }: Family): readonly Sample[] {
     .filter(({ value }) => !Number.isNaN(value));
 }
 
-/** Lists the families that have samples, with their service codes. */
+/** Lists the families of the state that have samples, with their service codes. */
 function listExposedCodes(store: Store, nowMs: number): Map<string, readonly string[]> {
   const all = new Map<string, readonly string[]>();
   for (const family of store.collectFamilies(nowMs)) {
+    if (POLL_SPECS.has(family.spec)) continue;
     const { name } = family.spec;
     const serviceCodesOfPart = listSamples(family).map(({ labels }) => labels[0] ?? '');
     if (serviceCodesOfPart.length > 0)
@@ -83,6 +92,7 @@ function listExposedCodes(store: Store, nowMs: number): Map<string, readonly str
   return all;
 }
 
+const POLL_SPECS: ReadonlySet<FamilySpec> = new Set(Object.values(POLL_FAMILIES));
 const COUNTERS = LABEL_GROUP_NAMES.filter((group) => labelGroup(group).of !== 'single_task').flatMap(
   (group) => countersOf(group),
 );
@@ -106,6 +116,53 @@ const NEVER_STALE_NAMES = [
 
 test('before its first poll a service code has no samples, not even xvs_up', () => {
   assert.deepEqual(listExposedCodes(createStore(UNPOLLED), 0), new Map());
+});
+
+/** The lines of the polls of a code, without the label of the code. */
+function renderPolls(state: CodeState): readonly string[] {
+  const families = [...createStore(state).collectFamilies(0)].filter(({ spec }) => POLL_SPECS.has(spec));
+  const lines = render(families, 'text').split('\n');
+  return lines.flatMap((line) =>
+    /^$|^#/.test(line) ? [] : line.replace(/\{service_code="A",?(.*)\}/, ' $1').replace('  ', ' '),
+  );
+}
+
+test('before its first poll the counters of polls are at 0, and it has no gauges but the interval', () => {
+  assert.deepEqual(renderPolls(UNPOLLED), [
+    'xvs_exporter_polls_total 0',
+    ...POLL_ERROR_REASONS.map((reason) => `xvs_exporter_poll_errors_total reason="${reason}" 0`),
+    'xvs_exporter_polls_skipped_total reason="overlap" 0',
+    'xvs_exporter_polls_skipped_total reason="retry_after" 0',
+    'xvs_exporter_poll_interval_seconds 15',
+  ]);
+});
+
+test('gauges of polls tell what is known of the last one; a clock offset that may be none is 0', () => {
+  const history = new PollHistory();
+  history.append({ atMs: 0, durationMs: 7000, error: 'http_status' });
+  const polled: CodeState = {
+    ...UNPOLLED,
+    history,
+    lastPollMs: 1_700_000_015_250,
+    lastSuccessMs: 1_700_000_000_250,
+    responseBytes: 1234,
+    httpStatus: 401,
+    clockOffset: { aheadMs: -90_000, uncertaintyMs: 600 },
+    certificateNotAfterMs: 2_000_000_000_000,
+  };
+  const gauges = renderPolls(polled).filter((sample) => !sample.includes('_total'));
+  assert.deepEqual(gauges, [
+    'xvs_exporter_last_poll_duration_seconds 7',
+    'xvs_exporter_last_poll_timestamp_seconds 1700000015.25',
+    'xvs_exporter_last_success_timestamp_seconds 1700000000.25',
+    'xvs_exporter_poll_interval_seconds 15',
+    'xvs_exporter_response_bytes 1234',
+    'xvs_exporter_http_status 401',
+    'xvs_exporter_clock_offset_seconds -90',
+    'xvs_exporter_upstream_certificate_not_after_timestamp_seconds 2000000000',
+  ]);
+  const inSync = { ...polled, clockOffset: { aheadMs: 500, uncertaintyMs: 600 } };
+  assert.ok(renderPolls(inSync).includes('xvs_exporter_clock_offset_seconds 0'));
 });
 
 test('after a failed first poll there is only xvs_up', () => {

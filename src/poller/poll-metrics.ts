@@ -1,0 +1,53 @@
+import { columnOf, type Samples } from '../listing/family.ts';
+import { recordOf } from '../listing/rows.ts';
+import type { POLL_FAMILIES } from '../metrics/catalogue.ts';
+import { POLL_ERROR_REASONS } from '../upstream/errors.ts';
+import { certainOffsetMs, type ClockOffset } from '../upstream/response-headers.ts';
+import type { PollHistory } from './poll-history.ts';
+
+const SKIP_REASONS = ['overlap', 'retry_after'] as const;
+
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** Polls of a service code since the start of the process. */
+export const NO_POLLS = {
+  ended: 0,
+  errors: recordOf(POLL_ERROR_REASONS, () => 0),
+  skipped: recordOf(SKIP_REASONS, () => 0),
+};
+
+/** The polls of a service code, and what the last response told. Times are wall-clock milliseconds. */
+export interface PollState {
+  readonly intervalMs: number;
+  readonly polls: Readonly<typeof NO_POLLS>;
+  readonly history: PollHistory;
+  readonly lastPollMs?: number | undefined;
+  readonly lastSuccessMs?: number | undefined;
+  /** HTTP status of the last response; `undefined` if the last poll got none. */
+  readonly httpStatus?: number | undefined;
+  readonly clockOffset?: ClockOffset | undefined;
+  readonly certificateNotAfterMs?: number | undefined;
+  /** Of the last response that had a body. */
+  readonly responseBytes?: number | undefined;
+}
+
+/** Shared: a scrape has them of every service code. */
+const ERROR_LABELS = POLL_ERROR_REASONS.map((reason) => [reason]);
+const SKIP_LABELS = SKIP_REASONS.map((reason) => [reason]);
+
+const toSeconds = (ms: number | undefined) => columnOf(ms && ms / 1000);
+
+/** Counters exist from the start, at 0. */
+export const POLL_SAMPLES = {
+  polls: ({ polls }) => columnOf(polls.ended),
+  pollErrors: ({ polls }) => ({ labelSets: ERROR_LABELS, numbers: Object.values(polls.errors) }),
+  pollsSkipped: ({ polls }) => ({ labelSets: SKIP_LABELS, numbers: Object.values(polls.skipped) }),
+  lastPollDuration: ({ history }) => toSeconds(history.latestDurationMs),
+  lastPoll: ({ lastPollMs }) => toSeconds(lastPollMs),
+  lastSuccess: ({ lastSuccessMs }) => toSeconds(lastSuccessMs),
+  pollInterval: ({ intervalMs }) => toSeconds(intervalMs),
+  responseBytes: ({ responseBytes }) => columnOf(responseBytes),
+  httpStatus: ({ httpStatus }) => columnOf(httpStatus),
+  clockOffset: ({ clockOffset }) => toSeconds(clockOffset && certainOffsetMs(clockOffset)),
+  upstreamCertificateNotAfter: ({ certificateNotAfterMs }) => toSeconds(certificateNotAfterMs),
+} satisfies Readonly<Record<keyof typeof POLL_FAMILIES, (state: PollState) => Samples>>;
