@@ -4,11 +4,10 @@ import type { Configuration } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
 import { LOCAL_FILE_SYSTEM } from './config/file-system.ts';
 import { Reloader, warnAboutUnmatched } from './config/reloader.ts';
-import type { AppliedCodes, ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
+import type { ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
 import { watchFiles } from './config/watched-files.ts';
-import { CodeLabels } from './metrics/exposition/code-labels.ts';
 import { ExporterMetrics } from './metrics/exposition/exporter-metrics.ts';
-import type { PolledCode } from './poller/polled-code.ts';
+import type { CodeDiff, PolledCode } from './poller/polled-code.ts';
 import { createTally, Poller } from './poller/poller.ts';
 import { openReaderPool, READER_KEY_BYTES } from './poller/reader-module.ts';
 import { Store } from './poller/store.ts';
@@ -55,7 +54,7 @@ export interface Exporter extends AsyncDisposable {
   readonly exporterMetrics: ExporterMetrics;
   readonly facade: ExporterFacade;
   /** Applies the reloadable settings of a configuration. Calls must not overlap. */
-  apply(configuration: Configuration): Promise<AppliedCodes>;
+  apply(configuration: Configuration): Promise<CodeDiff>;
 }
 
 /** Runs nothing. `stateStore` is `undefined` without `state.path`, `accountBudget` that of its tallies. */
@@ -69,8 +68,6 @@ export function createExporter(
   const { metrics, ledger, shard } = configuration;
   let { upstream, codesOnOtherShards } = configuration;
 
-  const labels = new CodeLabels();
-  labels.update(configuration.serviceCodes);
   const state = stateStore?.statistics;
   const exporterMetrics = new ExporterMetrics({
     clock,
@@ -81,7 +78,7 @@ export function createExporter(
     state,
     ...build,
   });
-  const store = new Store(labels);
+  const store = new Store();
   const toClientOptions = (settings: Configuration['upstream']): ClientOptions => ({
     ...settings,
     userAgent: `xvs-exporter/${build.version}`,
@@ -100,7 +97,6 @@ export function createExporter(
   });
   const facade = createExporterFacade({
     store,
-    labels,
     exporterMetrics,
     poller,
     clock,
@@ -119,7 +115,7 @@ export function createExporter(
     apply: async (next) => {
       if (!isDeepStrictEqual(next.upstream, upstream)) client.configure(toClientOptions(next.upstream));
       ({ upstream, codesOnOtherShards } = next);
-      return await applyServiceCodes(next, poller, labels);
+      return await poller.apply(toPolledCodes(next));
     },
     [Symbol.asyncDispose]: async () => {
       await poller[Symbol.asyncDispose]();
@@ -129,24 +125,8 @@ export function createExporter(
   };
 }
 
-/** New codes have their labels before their first poll; removed ones until their last poll has ended. */
-async function applyServiceCodes(
-  configuration: Configuration,
-  poller: Poller,
-  labels: CodeLabels,
-): Promise<AppliedCodes> {
-  const relabelled = new Set(labels.update(configuration.serviceCodes));
-  const difference = await poller.apply(toPolledCodes(configuration));
-  labels.retainOnly(configuration.serviceCodes);
-  const remaining = [...difference.kept, ...difference.changed];
-  return {
-    ...difference,
-    relabelled: remaining.filter(({ serviceCode }) => relabelled.has(serviceCode)),
-  };
-}
-
 function toPolledCodes({ serviceCodes, signing }: Configuration): readonly PolledCode[] {
-  return serviceCodes.map(({ labels: _labels, ...code }) => ({ ...code, signing }));
+  return serviceCodes.map((code) => ({ ...code, signing }));
 }
 
 export interface App extends AsyncDisposable {

@@ -12,7 +12,6 @@ import type { Environment, MergedSettings } from './sources.ts';
 
 /** One service code with everything that polling it needs. Times in milliseconds. */
 export interface ServiceCodeSettings extends Omit<PolledCode, 'signing'> {
-  /** Labels of every series of the code, sorted by name. */
   readonly labels: StaticLabels;
 }
 

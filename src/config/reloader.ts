@@ -1,5 +1,5 @@
 import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
-import type { CodeDiff, PolledCode } from '../poller/polled-code.ts';
+import type { CodeDiff } from '../poller/polled-code.ts';
 import { raceAbort } from '../runtime/abort.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Configuration } from './configuration.ts';
@@ -13,16 +13,10 @@ export interface ReloadOutcome {
   readonly error?: string;
 }
 
-/** The service codes by what a reload did to them. */
-export interface AppliedCodes extends CodeDiff {
-  /** Those that stay and have other static labels. */
-  readonly relabelled: readonly PolledCode[];
-}
-
 export interface ReloaderOptions {
   readonly source: { load(): Promise<LoadedConfiguration> };
   readonly exporter: {
-    apply(configuration: Configuration): Promise<AppliedCodes>;
+    apply(configuration: Configuration): Promise<CodeDiff>;
     readonly exporterMetrics: Pick<ExporterMetrics, 'recordConfigLoad'>;
   };
   readonly logger: Logger;
@@ -91,7 +85,7 @@ const MAX_LOGGED_CODES = 10;
 function logReload(
   trigger: ReloadTrigger,
   { settingsNeedingRestart, unmatchedPatterns }: LoadedConfiguration,
-  { added, changed, kept, removed, relabelled, expectationChanged }: AppliedCodes,
+  { added, changed, kept, removed, relabelled, expectationChanged }: CodeDiff,
   logger: Logger,
 ): void {
   const counts = {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { StaticLabels } from '../listing/family.ts';
 import type { Expectation } from '../tally/expectations.ts';
 import type { ListingRequest } from './fetch-listing.ts';
 
@@ -7,15 +8,19 @@ export interface PolledCode extends ListingRequest {
   readonly staleAfterMs: number;
   readonly stallAfterMs: number;
   readonly expectation?: Expectation | undefined;
+  /** Labels of every series of the code, sorted by name. */
+  readonly labels?: StaticLabels;
 }
 
 export interface CodeDiff {
   readonly added: readonly PolledCode[];
   /** Polled before and after, with different settings: the new settings. */
   readonly changed: readonly PolledCode[];
-  /** With the same settings, except for the expectation: their polls go on. */
+  /** With the same settings, except for the expectation and the labels: their polls go on. */
   readonly kept: readonly PolledCode[];
   readonly expectationChanged: readonly PolledCode[];
+  /** Polled before and after, with different labels. */
+  readonly relabelled: readonly PolledCode[];
   readonly removed: readonly PolledCode[];
 }
 
@@ -25,16 +30,20 @@ export function diffCodes(before: readonly PolledCode[], after: readonly PolledC
   const changed: PolledCode[] = [];
   const kept: PolledCode[] = [];
   const expectationChanged: PolledCode[] = [];
+  const relabelled: PolledCode[] = [];
   for (const code of after) {
     const previous = beforeByCode.get(code.serviceCode);
     beforeByCode.delete(code.serviceCode);
-    if (previous === undefined) added.push(code);
-    else if (
-      isDeepStrictEqual({ ...previous, expectation: undefined }, { ...code, expectation: undefined })
-    ) {
+    if (previous === undefined) {
+      added.push(code);
+      continue;
+    }
+    if (!isDeepStrictEqual(previous.labels, code.labels)) relabelled.push(code);
+    const { expectation, labels } = code;
+    if (isDeepStrictEqual({ ...previous, expectation, labels }, { ...code, expectation, labels })) {
       kept.push(code);
-      if (!isDeepStrictEqual(previous.expectation, code.expectation)) expectationChanged.push(code);
+      if (!isDeepStrictEqual(previous.expectation, expectation)) expectationChanged.push(code);
     } else changed.push(code);
   }
-  return { added, changed, kept, expectationChanged, removed: [...beforeByCode.values()] };
+  return { added, changed, kept, expectationChanged, relabelled, removed: [...beforeByCode.values()] };
 }

@@ -91,7 +91,7 @@ export class ServiceCodePoller {
     return { origin: new URL(baseUrl).origin, intervalMs, nextPollInMs, isPaused };
   }
 
-  /** Applies new settings of the same service code. During a poll, only the expectation may differ. */
+  /** Applies new settings. During a poll, only the expectation and the labels may differ. */
   configure(code: PolledCode): void {
     const { tally } = this.#options;
     // The pause was requested by the server at the old address.
@@ -227,7 +227,7 @@ export class ServiceCodePoller {
   }
 
   #publish(changes: Partial<CodeState>): void {
-    const { staleAfterMs, intervalMs, expectation } = this.#code;
+    const { staleAfterMs, intervalMs, expectation, labels } = this.#code;
     const { snapshot, restored, ...state } = { ...this.#state, ...changes };
     const names = expectation?.names ?? [];
     this.#state = {
@@ -235,6 +235,7 @@ export class ServiceCodePoller {
       staleAfterMs,
       intervalMs,
       expectation,
+      labels,
       snapshot: snapshot && hideUnexpected(snapshot, names),
       restored: restored && hideUnexpected(restored, names),
     };

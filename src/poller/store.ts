@@ -1,13 +1,14 @@
 import { POLL_FAMILIES, STATE_FAMILIES } from '../metrics/catalogue.ts';
-import { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import { countSeries } from '../metrics/exposition/exposition.ts';
 import {
   columnByLabel,
   columnOf,
+  NO_STATIC_LABELS,
   type Column,
   type Family,
   type FamilySpec,
   type Samples,
+  type StaticLabels,
 } from '../listing/family.ts';
 import {
   familiesOf,
@@ -51,6 +52,7 @@ export interface CodeState extends PollState {
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
   readonly expectation?: Expectation | undefined;
+  readonly labels?: StaticLabels | undefined;
 }
 
 /** Whether the last good listing is too old to be exposed; `nowMs` is monotonic. */
@@ -61,16 +63,11 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
 /** The latest state of every service code: written by polls, read by scrapes. */
 export class Store {
   readonly #states = new Map<string, CodeState>();
-  readonly #labels: CodeLabels;
   /** Series of a state, with and without what is hidden when its listing is stale. */
   readonly #seriesCounts = {
     current: new WeakMap<CodeState, number>(),
     stale: new WeakMap<CodeState, number>(),
   };
-
-  constructor(labels = new CodeLabels()) {
-    this.#labels = labels;
-  }
 
   publish(state: CodeState): void {
     this.#states.set(state.serviceCode, state);
@@ -117,7 +114,7 @@ export class Store {
       const view = { isListingStale: isStale(state, nowMs), newCounters };
       return {
         serviceCode: state.serviceCode,
-        staticLabels: this.#labels.get(state.serviceCode),
+        staticLabels: state.labels ?? NO_STATIC_LABELS,
         // One code after the other: its numbers are close together in memory.
         samples: FAMILIES.map(([, getSamples]) => getSamples(state, view)),
       };

@@ -1,9 +1,14 @@
 import { SERIES_FAMILIES } from '../metrics/catalogue.ts';
-import type { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { countSeries, type LastBody } from '../metrics/exposition/exposition.ts';
-import { columnOf, type Family, type FamilySelection, type StaticLabels } from '../listing/family.ts';
+import {
+  columnOf,
+  NO_STATIC_LABELS,
+  type Family,
+  type FamilySelection,
+  type StaticLabels,
+} from '../listing/family.ts';
 import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
@@ -57,7 +62,6 @@ export interface ProcessStatus extends ConfigLoads {
 
 interface ExporterParts {
   readonly store: Store;
-  readonly labels: CodeLabels;
   readonly exporterMetrics: ExporterMetrics;
   readonly poller: Poller;
   readonly clock: Clock;
@@ -72,7 +76,7 @@ interface ExporterParts {
 export type ExporterFacade = ReturnType<typeof createExporterFacade>;
 
 export function createExporterFacade(parts: ExporterParts) {
-  const { store, labels, exporterMetrics, poller, clock, configuration, state: stateStatistics } = parts;
+  const { store, exporterMetrics, poller, clock, configuration, state: stateStatistics } = parts;
   const { shard } = configuration;
   const startedMs = clock.monotonic();
   const startedWallMs = clock.now();
@@ -99,7 +103,7 @@ export function createExporterFacade(parts: ExporterParts) {
     getLastBody: (selection: FamilySelection): LastBody =>
       lastBodies[typeof selection === 'object' ? 'serviceCode' : selection],
     getServiceCodes: (): readonly { readonly serviceCode: string; readonly labels: StaticLabels }[] =>
-      store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.get(serviceCode) })),
+      store.states.map(({ serviceCode, labels = NO_STATIC_LABELS }) => ({ serviceCode, labels })),
     /** Why this process does not poll a service code, without its name; `undefined` if it does. */
     explainUnknown(serviceCode: string): string | undefined {
       if (poller.has(serviceCode)) return undefined;
@@ -112,11 +116,11 @@ export function createExporterFacade(parts: ExporterParts) {
     isReady: (): boolean => poller.updateReadiness(),
     getStatuses(): readonly ServiceCodeStatus[] {
       const nowMs = clock.monotonic();
-      return store.states.map((state) => toServiceCodeStatus(state, labels, nowMs));
+      return store.states.map((state) => toServiceCodeStatus(state, nowMs));
     },
     getStatus(serviceCode: string): ServiceCodeStatus | undefined {
       const state = store.get(serviceCode);
-      return state && toServiceCodeStatus(state, labels, clock.monotonic());
+      return state && toServiceCodeStatus(state, clock.monotonic());
     },
     /** `undefined` without a listing or if the listing is stale. */
     getBreakdown(serviceCode: string): ListingBreakdown | undefined {
@@ -156,13 +160,13 @@ function* concatenate(...parts: readonly Iterable<Family>[]): Generator<Family, 
   for (const families of parts) yield* families;
 }
 
-function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {
-  const { serviceCode, history, expectation, snapshot, isUp } = state;
+function toServiceCodeStatus(state: CodeState, nowMs: number): ServiceCodeStatus {
+  const { history, expectation, snapshot, isUp } = state;
   const latest = isStale(state, nowMs) ? undefined : history.latestListing;
   const loss = history.findLoss();
   return {
     ...state,
-    labels: labels.get(serviceCode),
+    labels: state.labels ?? NO_STATIC_LABELS,
     condition: toCondition(state, latest, loss),
     // As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll.
     totals: latest && (isUp === true ? latest : { ...latest, ingress: undefined, egress: undefined }),

@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LoadedConfiguration } from '../../../src/config/configuration-source.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import type { CodeFile } from '../../../src/config/service-codes/code-files.ts';
-import { Reloader, type AppliedCodes, type ReloaderOptions } from '../../../src/config/reloader.ts';
-import type { PolledCode } from '../../../src/poller/polled-code.ts';
+import { Reloader, type ReloaderOptions } from '../../../src/config/reloader.ts';
+import type { CodeDiff, PolledCode } from '../../../src/poller/polled-code.ts';
 import { deferred } from '../../support/deferred.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
 import { createPolledCode } from '../poller/rig.ts';
@@ -19,7 +19,7 @@ const VALID: LoadedConfiguration = {
 };
 const createCodes = (count: number): readonly PolledCode[] =>
   Array.from({ length: count }, (_, index) => createPolledCode(`C${index}`));
-const APPLIED: AppliedCodes = {
+const APPLIED: CodeDiff = {
   added: createCodes(1),
   changed: [],
   kept: createCodes(1),
@@ -31,7 +31,7 @@ const PROBLEM = { location: '/etc/xvs.yml:1:1', message: 'expected this, found t
 const INVALID = new ConfigError([PROBLEM]);
 
 /** Creates a reloader whose loads the test settles. */
-function createReloader(apply: () => Promise<AppliedCodes> = () => Promise.resolve(APPLIED)) {
+function createReloader(apply: () => Promise<CodeDiff> = () => Promise.resolve(APPLIED)) {
   const { logger, lines } = createRecordingLogger();
   const calls: string[] = [];
   const loads = [1, 2, 3].map(() => deferred<LoadedConfiguration | ConfigError>());
@@ -136,7 +136,7 @@ test('a bug is reported as such, and the outcome does not describe it', async ()
 });
 
 test('disposal waits for a reload that applies the configuration, and prevents further ones', async () => {
-  const applying = deferred<AppliedCodes>();
+  const applying = deferred<CodeDiff>();
   const { reloader, calls, loads } = createReloader(() => applying.promise);
   const running = reloader.reload('signal');
   loads[0]?.resolve(VALID);

@@ -30,6 +30,18 @@ const TABLE: readonly [string, PolledCode[], PolledCode[], [Names, Names, Names,
     [[], [], ['A', 'B'], []],
   ],
   [
+    'other labels, which interrupt no poll',
+    [A, B],
+    [A, changeB({ labels: { tenant: 'acme' } })],
+    [[], [], ['A', 'B'], []],
+  ],
+  [
+    'other labels and another secret',
+    [A, B],
+    [A, changeB({ labels: { tenant: 'acme' }, secret: 'new' })],
+    [[], ['B'], ['A'], []],
+  ],
+  [
     'an added, a changed and a removed code',
     [A, B],
     [changeB({ secret: 'new' }), C],
@@ -41,7 +53,8 @@ const toNames = (codes: readonly PolledCode[]): Names => codes.map(({ serviceCod
 
 for (const [name, before, after, expected] of TABLE) {
   test(`diffs ${name}`, () => {
-    const { added, changed, kept, removed, expectationChanged } = diffCodes(before, after);
+    const { added, changed, kept, removed, expectationChanged, relabelled } = diffCodes(before, after);
+    assert.deepEqual(toNames(relabelled), name.startsWith('other labels') ? ['B'] : []);
     assert.deepEqual(toNames(expectationChanged), name.startsWith('another expectation') ? ['B'] : []);
     assert.deepEqual([added, changed, kept, removed].map(toNames), expected);
   });

@@ -35,6 +35,7 @@ test('an unchanged code keeps its schedule and its running poll', async (t) => {
     changed: [],
     kept: [A],
     expectationChanged: [],
+    relabelled: [],
     removed: [],
   });
   assert.equal(running.signal.aborted, false);
