@@ -2,30 +2,33 @@ import type { ColumnReader } from '../json-columns/column-reader.ts';
 import { bitOf, type Fields, type RecordType } from '../json-columns/fields.ts';
 import type { LabelValues } from '../json-columns/label-values.ts';
 import { recordByKey } from './label-group.ts';
-import type { AnyLabelSource, PartKind, RecordBatch } from './label-sources.ts';
+import type { AnyLabelSource, PartKind } from './label-sources.ts';
+import { MISSING_ID } from './label-values.ts';
 import type { BatchValues } from './row-table.ts';
 import type { PictureSizes } from './picture-sizes.ts';
-import { recordOf } from './rows.ts';
 import { RECORD_KINDS, type ColumnsByRecord, type RecordKind, type TaskListTable } from './task-list.ts';
 
 /** The columns of a batch, and what is derived from them: computed when it is first asked for in a batch. */
 export class Batch {
   readonly columns: ColumnsByRecord;
+  readonly #table: TaskListTable;
+  readonly #labelValues: LabelValues;
+  readonly #sizes: PictureSizes;
   /** The row of the task that each record is in. */
-  readonly tasksOf: Readonly<Record<PartKind, BatchValues>>;
-  readonly #records: Readonly<Record<RecordKind, RecordBatch>>;
+  readonly #tasksOf: Readonly<Record<PartKind, BatchValues>>;
   readonly #derived = new Map<RecordKind, Map<AnyLabelSource, BatchValues>>();
   #number = 0;
 
   constructor(reader: ColumnReader, table: TaskListTable, labelValues: LabelValues, sizes: PictureSizes) {
-    const columnsOf = (kind: RecordKind) => reader.columnsOf<Fields>(table[kind]);
-    this.columns = recordByKey<ColumnsByRecord>(RECORD_KINDS, columnsOf);
-    this.#records = recordOf(RECORD_KINDS, (kind) =>
-      createRecordBatch(columnsOf(kind), table[kind], labelValues, sizes),
+    this.#table = table;
+    this.#labelValues = labelValues;
+    this.#sizes = sizes;
+    this.columns = recordByKey<ColumnsByRecord>(RECORD_KINDS, (kind) =>
+      reader.columnsOf<Fields>(table[kind]),
     );
     const { task, output } = this.columns;
     const tasksOfOutputs = this.#derive('output', (to) => fillOwners(to, task.outputs.ends, task.rows));
-    this.tasksOf = {
+    this.#tasksOf = {
       input: this.#derive('input', (to) => fillOwners(to, task.inputs.ends, task.rows)),
       output: tasksOfOutputs,
       stream: this.#derive('stream', (to) => {
@@ -48,13 +51,17 @@ export class Batch {
   }
 
   #bind(kind: RecordKind, source: AnyLabelSource): BatchValues {
-    const records = this.#records[kind];
-    if (typeof source === 'string') return () => records.labels(source);
-    if ('fill' in source) return this.#derive(kind, (to) => source.fill(to, records));
+    if (typeof source === 'string') return () => this.#labels(kind, source);
+    if ('firstOf' in source) return this.#derive(kind, (to) => this.#fillFirst(to, kind, source.firstOf));
+    if ('sizeOf' in source) return this.#derive(kind, (to) => this.#fillSizes(to, kind, source.sizeOf));
+    if ('enumeration' in source)
+      return this.#derive(kind, (to) => this.#fillNames(to, kind, source.enumeration, source.names));
     if (kind === 'user' || kind === 'task')
       throw new TypeError(`Expected a record in a task, found a ${kind}`);
-    const tasks = this.tasksOf[kind];
-    return this.#derive(kind, (to) => gather(to, this.columns.task[source.ofTask], tasks(), records.rows));
+    const tasks = this.#tasksOf[kind];
+    return this.#derive(kind, (to) => {
+      gather(to, this.columns.task[source.ofTask], tasks(), this.columns[kind].rows);
+    });
   }
 
   #derive(kind: RecordKind, fill: (to: Uint32Array) => void): BatchValues {
@@ -69,31 +76,40 @@ export class Batch {
       return values;
     };
   }
-}
 
-function createRecordBatch(
-  columns: { readonly rows: number; readonly valid: Uint32Array } & Readonly<Record<string, unknown>>,
-  type: RecordType,
-  labelValues: LabelValues,
-  sizes: PictureSizes,
-): RecordBatch {
-  return {
-    get rows() {
-      return columns.rows;
-    },
-    get valid() {
-      return columns.valid;
-    },
-    labelValues,
-    sizes,
-    // The types of label sources say that the columns exist, and which hold labels.
+  #fillFirst(to: Uint32Array, kind: RecordKind, [first, second]: readonly [string, string]): void {
+    const { rows, valid } = this.columns[kind];
+    const type: RecordType = this.#table[kind];
+    const bit = bitOf(type, first);
+    const [a, b] = [this.#labels(kind, first), this.#labels(kind, second)];
+    for (let at = 0; at < rows; at += 1) to[at] = (((valid[at] ?? 0) & bit) === 0 ? b[at] : a[at]) ?? 0;
+  }
+
+  #fillSizes(to: Uint32Array, kind: RecordKind, [width, height]: readonly [string, string]): void {
+    const { rows } = this.columns[kind];
+    const [widths, heights] = [this.#labels(kind, width), this.#labels(kind, height)];
+    for (let at = 0; at < rows; at += 1) to[at] = this.#sizes.find(widths[at] ?? 0, heights[at] ?? 0);
+  }
+
+  #fillNames(to: Uint32Array, kind: RecordKind, column: string, names: readonly string[]): void {
+    const { rows } = this.columns[kind];
+    const numbers = this.#numbers(kind, column);
+    const ids = names.map((name) => this.#labelValues.getId(name));
+    for (let at = 0; at < rows; at += 1) to[at] = ids[numbers[at] ?? -1] ?? MISSING_ID;
+  }
+
+  /** The types of label sources say that the columns exist, and which hold labels. */
+  #labels(kind: RecordKind, column: string): Uint32Array {
+    const columns: Readonly<Record<string, unknown>> = this.columns[kind];
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    labels: (column) => columns[column] as Uint32Array,
-    // As above.
+    return columns[column] as Uint32Array;
+  }
+
+  #numbers(kind: RecordKind, column: string): Float64Array {
+    const columns: Readonly<Record<string, unknown>> = this.columns[kind];
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    numbers: (column) => columns[column] as Float64Array,
-    bitOf: (column) => bitOf(type, column),
-  };
+    return columns[column] as Float64Array;
+  }
 }
 
 /** Writes for each entry of lists the row of the record that its list is in. */

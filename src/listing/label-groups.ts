@@ -18,7 +18,7 @@ import {
   whole,
   type LabelGroup,
 } from './label-group.ts';
-import { firstOf, named, sizeOf, type TaskLabel } from './label-sources.ts';
+import type { TaskLabel } from './label-sources.ts';
 
 /* The table of families: catalogue, limits of label sets, state and reference follow from it. */
 
@@ -28,8 +28,8 @@ const MODES = ['transcode', 'copy', 'transcode'];
 
 export const NAMED_VALUES: ReadonlySet<string> = new Set([...CODEC_TYPES, ...MODES]);
 const SERVER: TaskLabel = { ofTask: 'vs_id' };
-const CODEC_TYPE = named('codec_type', CODEC_TYPES);
-const MODE = named('copy', MODES);
+const CODEC_TYPE = { enumeration: 'codec_type', names: CODEC_TYPES } as const;
+const MODE = { enumeration: 'copy', names: MODES } as const;
 const HLS = `. ${HLS_NOTE}`;
 
 export const LABEL_GROUPS = {
@@ -62,7 +62,7 @@ export const LABEL_GROUPS = {
     { inputs: gauge('xvs_inputs', 'Entries of "inputs" by the scheme of "url" (tcp_upload if it is empty)') },
   ),
   inputClients: input(
-    { device_type: 'device_type', client_version: firstOf('device_version', 'client_version') },
+    { device_type: 'device_type', client_version: { firstOf: ['device_version', 'client_version'] } },
     {
       inputClients: gauge(
         'xvs_input_clients',
@@ -89,7 +89,7 @@ export const LABEL_GROUPS = {
     {
       video_codec: 'video_codec_name',
       audio_codec: 'audio_codec_name',
-      resolution: sizeOf('width', 'height'),
+      resolution: { sizeOf: ['width', 'height'] },
     },
     {
       outputRenditions: gauge(

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gauge, input, stream, task, user } from '../../../src/listing/label-group.ts';
 import { familiesOf, LABEL_GROUP_NAMES } from '../../../src/listing/label-groups.ts';
-import { firstOf, named } from '../../../src/listing/label-sources.ts';
 import { AccountBudget } from '../../../src/tally/account-budget.ts';
 import { Tally } from '../../../src/tally/tally.ts';
 import { createReaderPool, readInChunks } from '../../support/read-listing.ts';
@@ -19,10 +18,10 @@ test('wrong rows of the table are type errors', () => {
   user({ vs_id: { ofTask: 'vs_id' } }, FAMILIES);
   // @ts-expect-error a task has no such column
   stream({ format: { ofTask: 'format' } }, FAMILIES);
-  // @ts-expect-error a function of columns that the record lacks
-  task({ version: firstOf('device_version', 'client_version') }, FAMILIES);
+  // @ts-expect-error columns that the record lacks
+  task({ version: { firstOf: ['device_version', 'client_version'] } }, FAMILIES);
   // @ts-expect-error a label is no number
-  stream({ codec: named('codec_id', ['h264']) }, FAMILIES);
+  stream({ codec: { enumeration: 'codec_id', names: ['h264'] } }, FAMILIES);
 });
 
 const STREAMS = [{ codec_type: 0, codec_id: 1, copy: 0, width: 2, height: 2, bit_rate: 3 }];
