@@ -31,16 +31,7 @@ import { isNumberStart, isPlainNumber, numberValue, readNumber, skipLiteral } fr
 import { skipValue } from './skip';
 import { findClosingQuote, skipPlain, skipSpace } from './strings';
 import { compareWithMatch, ESCAPED, NUMERIC } from './texts';
-import {
-  addUnknownField,
-  Field,
-  findEscapedField,
-  findField,
-  isKeyAt,
-  isNone,
-  Kind,
-  RecordType,
-} from './types';
+import { Field, findEscapedField, findField, isKeyAt, isNone, Kind, RecordType } from './types';
 
 /*
  * Reads the objects of one record type into the next row of its columns. A field of the wrong type or out of
@@ -49,7 +40,7 @@ import {
 
 const MAX_SAFE_INTEGER: f64 = 9007199254740991;
 
-/** The field for the last key; none for an unknown one without a field. */
+/** The field for the last key; none for an unknown one. */
 let currentField = changetype<Field>(0);
 
 /** Validity of the last value of an unusual form. */
@@ -126,14 +117,9 @@ function readKey(type: RecordType, at: usize): usize {
   if (readByte(colon) != COLON) return fail(colon, Expected.COLON);
   currentField =
     quote == plainEnd
-      ? findOrAddField(type, at, <u32>(quote + 1 - at))
+      ? findField(type, at, <u32>(quote + 1 - at))
       : findEscapedField(type, at + 1, <u32>(quote - at - 1));
   return colon + 1;
-}
-
-function findOrAddField(type: RecordType, key: usize, length: u32): Field {
-  const field = findField(type, key, length);
-  return isNone(field) ? addUnknownField(type, key, length) : field;
 }
 
 /** Reads a plain, non-empty string or an integer of up to eight digits; returns 0 at any other value. */

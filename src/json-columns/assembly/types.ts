@@ -78,7 +78,6 @@ export class RecordType extends Field {
   /** The type that was created before this one. */
   previous: RecordType;
   fieldCount: u32;
-  unknownCount: u32;
   /** Fields by what they are, as bit sets. */
   written: u32;
   lists: u32;
@@ -100,8 +99,6 @@ export class RecordType extends Field {
 /** Limits of a table, which the host checks. Bit sets of fields have 32 bits. */
 const MAX_FIELDS: u32 = 16;
 const MAX_KEY_LENGTH: u32 = 32;
-/** Fields that unknown keys get, so that they are expected, too. */
-const MAX_UNKNOWN: u32 = 4;
 
 /** Number of reasons why an element is dropped. */
 export const DROP_REASONS: usize = 5;
@@ -111,8 +108,7 @@ const FIELD_BYTES: usize = (offsetof<Field>() + 15) & ~15;
 export let lastType: RecordType = changetype<RecordType>(0);
 
 export function createType(): RecordType {
-  const bytes = TYPE_BYTES + <usize>(MAX_FIELDS + MAX_UNKNOWN) * FIELD_BYTES;
-  const type = changetype<RecordType>(allocate(bytes));
+  const type = changetype<RecordType>(allocate(TYPE_BYTES + <usize>MAX_FIELDS * FIELD_BYTES));
   type.type = type;
   type.dropped = allocate(DROP_REASONS * 4);
   type.previous = lastType;
@@ -138,10 +134,15 @@ export function fieldAt(type: RecordType, index: u32): Field {
 /** Adds a field, in the order in which the service writes them. */
 export function addField(type: RecordType, keyLength: u32, kind: u32, child: RecordType, limit: u32): Field {
   const count = type.fieldCount;
-  if (count == MAX_FIELDS || type.unknownCount > 0 || keyLength >= MAX_KEY_LENGTH) unreachable();
+  if (count == MAX_FIELDS || keyLength >= MAX_KEY_LENGTH) unreachable();
   const field = fieldAt(type, count);
   const bit: u32 = 1 << count;
-  setKey(field, keyBuffer, keyLength);
+  const key = changetype<usize>(field);
+  copyBytes(key, keyBuffer, keyLength);
+  writeByte(key + keyLength, COLON);
+  fillBytes(key + offsetof<Field>('firstMask'), 0xff, keyLength + 1);
+  field.keyLength = keyLength + 1;
+  field.follower = field;
   field.kind = kind;
   field.bit = bit;
   field.child = child;
@@ -156,30 +157,11 @@ export function addField(type: RecordType, keyLength: u32, kind: u32, child: Rec
   return field;
 }
 
-function setKey(field: Field, key: usize, length: u32): void {
-  const at = changetype<usize>(field);
-  copyBytes(at, key, length);
-  writeByte(at + length, COLON);
-  fillBytes(at + offsetof<Field>('firstMask'), 0xff, length + 1);
-  field.keyLength = length + 1;
-  field.follower = field;
-}
-
 /** Adds a field to the identity of a type; the order matters. */
 export function addIdentityField(type: RecordType, field: Field): void {
   if (isNone(type.firstOfIdentity)) type.firstOfIdentity = field;
   else type.lastOfIdentity.nextOfIdentity = field;
   type.lastOfIdentity = field;
-}
-
-/** The key of an unknown field includes its quotes. Returns none if it is too long, or there are enough. */
-export function addUnknownField(type: RecordType, key: usize, length: u32): Field {
-  if (type.unknownCount == MAX_UNKNOWN || length >= MAX_KEY_LENGTH) return changetype<Field>(0);
-  const field = fieldAt(type, type.fieldCount + type.unknownCount);
-  setKey(field, key, length);
-  field.kind = Kind.UNUSED;
-  type.unknownCount += 1;
-  return field;
 }
 
 export function isKeyAt(field: Field, at: usize): bool {
@@ -191,8 +173,7 @@ export function isKeyAt(field: Field, at: usize): bool {
 
 /** Finds a field by its key from the opening quote to the closing one; returns none for an unknown key. */
 export function findField(type: RecordType, key: usize, length: u32): Field {
-  const count = type.fieldCount + type.unknownCount;
-  for (let index: u32 = 0; index < count; index += 1) {
+  for (let index: u32 = 0; index < type.fieldCount; index += 1) {
     const field = fieldAt(type, index);
     if (field.keyLength == length + 1 && areTextsEqual(changetype<usize>(field), key, length)) return field;
   }
