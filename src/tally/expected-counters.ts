@@ -1,7 +1,6 @@
-import { EXPECTED_GROUPS, type ExpectedGroupName } from '../listing/label-groups.ts';
-import type { LabelSet } from '../listing/label-values.ts';
+import { familiesOf, type ExpectedGroupName } from '../listing/label-groups.ts';
 import type { TaskReading } from '../listing/listing.ts';
-import { recordOf, TextRows, type Rows, type RowsOf } from '../listing/rows.ts';
+import { recordOf, TextRows, type RowsOf } from '../listing/rows.ts';
 import type { Instant } from './instant.ts';
 import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
 import type { TaskGain } from './ledger/ledger.ts';
@@ -74,16 +73,18 @@ export class ExpectedCounters {
     return this.#counters.get(name);
   }
 
-  /** The rows of all names that are remembered: they hold no numbers of names that are not expected. */
+  /** The rows of the expected names. */
   collect(names: readonly string[]): RowsOf<ExpectedGroupName> {
     const expectedNames = new TextRows('expectedNames');
-    for (const [name, { inputBytes, outputBytes, connections, isListed }] of this.#counters) {
+    for (const name of names) {
+      const counters = this.#counters.get(name);
+      if (counters === undefined) continue;
       const row = expectedNames.find(name);
-      expectedNames.add(row, 'expectedTaskInputBytes', inputBytes);
-      expectedNames.add(row, 'expectedTaskHttpOutputBytes', outputBytes);
-      if (isListed) expectedNames.add(row, 'expectedTaskHttpConnections', connections);
+      expectedNames.add(row, 'expectedTaskInputBytes', counters.inputBytes);
+      expectedNames.add(row, 'expectedTaskHttpOutputBytes', counters.outputBytes);
+      if (counters.isListed) expectedNames.add(row, 'expectedTaskHttpConnections', counters.connections);
     }
-    return hideUnexpected({ rows: { expectedNames } }, names).rows;
+    return { expectedNames };
   }
 
   *exportCounters(): Generator<PersistedCounters, void> {
@@ -109,25 +110,18 @@ export class ExpectedCounters {
   }
 }
 
-/** Hides the numbers of unexpected names. Their label sets stay: a name that comes back is not new. */
+/** Removes the rows of unexpected names. */
 export function hideUnexpected<AllCounts extends { readonly rows: RowsOf<ExpectedGroupName> }>(
   counts: AllCounts,
   expectedNames: readonly string[],
 ): AllCounts {
+  const { labelSets, columns } = counts.rows.expectedNames;
   const expected = new Set(expectedNames);
-  const isExpected = (labels: LabelSet = []): boolean => expected.has(labels[0] ?? '');
-  const isHidden = ({ labelSets, columns }: Rows): boolean =>
-    Object.values(columns).every((column) =>
-      column.every((value, row) => Number.isNaN(value) || isExpected(labelSets[row])),
-    );
-  const { rows } = counts;
-  if (EXPECTED_GROUPS.every((group) => isHidden(rows[group]))) return counts;
-  const hide = ({ labelSets, columns }: Rows): Rows => ({
-    labelSets,
-    columns: recordOf(Object.keys(columns), (family) =>
-      (columns[family] ?? []).map((value, row) => (isExpected(labelSets[row]) ? value : Number.NaN)),
-    ),
-  });
-  const hidden = recordOf(EXPECTED_GROUPS, (group) => hide(rows[group]));
-  return { ...counts, rows: { ...rows, ...hidden } };
+  const isExpected = (_: unknown, row: number): boolean => expected.has(labelSets[row]?.[0] ?? '');
+  if (labelSets.every(isExpected)) return counts;
+  const rows = {
+    labelSets: labelSets.filter(isExpected),
+    columns: recordOf(familiesOf('expectedNames'), (family) => columns[family].filter(isExpected)),
+  };
+  return { ...counts, rows: { ...counts.rows, expectedNames: rows } };
 }
