@@ -105,10 +105,6 @@ export class ColumnReader {
     return this.#exports.allocatedBytes();
   }
 
-  get receivedBytes(): number {
-    return this.#exports.receivedBytes();
-  }
-
   get surplusLabels(): number {
     return this.#exports.surplusLabels.value;
   }
