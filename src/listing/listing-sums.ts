@@ -1,22 +1,31 @@
-import type { ColumnReader } from '../json-columns/column-reader.ts';
-import type { LabelValues } from '../json-columns/label-values.ts';
+import { ColumnReader, type HashKey } from '../json-columns/column-reader.ts';
+import { LabelValues } from '../json-columns/label-values.ts';
 import { Batch } from './batch.ts';
 import { recordByKey } from './label-group.ts';
 import {
   familiesOf,
   LABEL_GROUPS,
+  NAMED_VALUES,
   RECORD_GROUPS,
   type FamilyOf,
   type RecordGroupName,
 } from './label-groups.ts';
-import { MISSING_ID, OTHER_ID, sanitizeLabelValue } from './label-values.ts';
-import type { Listing, ListingRows, OutputReading, SurplusItem } from './listing.ts';
+import { MISSING_ID, OTHER, OTHER_ID, sanitizeLabelValue, UNKNOWN } from './label-values.ts';
+import type {
+  AccountReservations,
+  Listing,
+  ListingOptions,
+  ListingRows,
+  OutputReading,
+  SurplusItem,
+} from './listing.ts';
 import { PictureSizes } from './picture-sizes.ts';
-import type { ReaderLimits } from './reader-limits.ts';
+import { computeLabelLimits, type ReaderLimits } from './reader-limits.ts';
 import { Rejections } from './rejections.ts';
 import { addToColumn, RowTable, type RowTableKey } from './row-table.ts';
 import { TextRows } from './rows.ts';
-import type { TaskListTable, Tasks } from './task-list.ts';
+import { createTaskListTable, parseInputProtocol, type TaskListTable, type Tasks } from './task-list.ts';
+import type { TaskNameField } from './task-name.ts';
 import { readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
 
 /** Value of a field of the kind `match` that is present and another text. */
@@ -30,47 +39,69 @@ interface Position {
   readonly output: number;
 }
 
-/** Adds up the columns of a listing: everything that a `task_list` response means. */
+/** Random bits for the hashes of the engine and of the rows. */
+export interface ReaderKeys {
+  readonly engine: HashKey;
+  readonly rows: RowTableKey;
+}
+
+/**
+ * An instance of the engine, and the sums of the columns of the listing that it reads: everything that a
+ * `task_list` response means. It reads one listing at a time.
+ */
 export class ListingSums {
   users = 0;
   taskCount = 0;
-  readonly rejections: Rejections;
-  readonly #reader: ColumnReader;
+  /** The body's `ret`; `undefined` until it is read. */
+  ret: number | undefined;
+  readonly nameField: TaskNameField | undefined;
+  readonly reader: ColumnReader;
   readonly #table: TaskListTable;
-  readonly #labelValues: LabelValues;
+  readonly #labelValues = new LabelValues([UNKNOWN, OTHER, ...NAMED_VALUES], sanitizeLabelValue);
   readonly #sizes: PictureSizes;
   readonly #batch: Batch;
   readonly #tables: Tables;
   readonly #readings: TaskReadings;
+  readonly #rejections: Rejections;
   readonly #foreign = { user: 0, task: 0 };
   readonly #surplus = { input: 0, output: 0, stream: 0 };
 
   constructor(
-    reader: ColumnReader,
-    table: TaskListTable,
-    labelValues: LabelValues,
+    module: WebAssembly.Module,
     limits: ReaderLimits,
-    key: RowTableKey,
+    keys: ReaderKeys,
+    nameField: TaskNameField | undefined,
   ) {
-    this.#reader = reader;
+    const table = createTaskListTable(limits, nameField);
+    const labelValues = this.#labelValues;
+    const engineLimits = { ...limits, ...computeLabelLimits(limits) };
+    this.nameField = nameField;
     this.#table = table;
-    this.#labelValues = labelValues;
-    this.#sizes = new PictureSizes(labelValues, limits.maxLabelSets, key);
-    this.#batch = new Batch(reader, table, labelValues, this.#sizes);
+    this.reader = new ColumnReader(module, table.body, engineLimits, keys.engine, {
+      labelValues,
+      nameScheme: parseInputProtocol,
+      takeScalar: (_ret, value) => this.#takeRet(value),
+      noteRejected: (type, reason, entry) => this.#rejections.noteElement(type, reason, entry),
+      takeBatch: () => this.#takeBatch(),
+    });
+    this.#sizes = new PictureSizes(labelValues, limits.maxLabelSets, keys.rows);
+    this.#batch = new Batch(this.reader, table, labelValues, this.#sizes);
     this.#tables = recordByKey<Tables>(RECORD_GROUPS, (group) => {
       const { of, labels } = LABEL_GROUPS[group];
       const sources = Object.values(labels).map((source) => this.#batch.labelsOf(of, source));
-      return new RowTable(familiesOf(group), sources, limits.maxLabelSets, key);
+      return new RowTable(familiesOf(group), sources, limits.maxLabelSets, keys.rows);
     });
-    this.#readings = new TaskReadings(reader, table, labelValues, limits.maxAccounts);
-    this.rejections = new Rejections(reader, table);
+    this.#readings = new TaskReadings(this.reader, table, labelValues, limits.maxAccounts);
+    this.#rejections = new Rejections(this.reader, table);
   }
 
-  begin(...options: Parameters<TaskReadings['begin']>): void {
-    this.#readings.begin(...options);
+  begin(options: ListingOptions, reservations: AccountReservations | undefined): void {
+    this.reader.begin(options.serviceCode);
+    this.#readings.begin(options, reservations);
     for (const table of Object.values(this.#tables)) table.clear();
     this.#sizes.clear();
-    this.rejections.clear();
+    this.#rejections.clear();
+    this.ret = undefined;
     this.users = 0;
     this.taskCount = 0;
     Object.assign(this.#foreign, { user: 0, task: 0 });
@@ -81,7 +112,15 @@ export class ListingSums {
     this.#readings.release();
   }
 
-  takeBatch(): void {
+  /** "Response object", `ret`: an integer, or a string of digits. */
+  #takeRet(value: unknown): boolean {
+    const number = typeof value === 'string' && /^-?[0-9]+$/.test(value) ? Number(value) : value;
+    if (!Number.isSafeInteger(number)) return false;
+    this.ret = Number(number);
+    return true;
+  }
+
+  #takeBatch(): void {
     this.#batch.begin();
     for (const group of RECORD_GROUPS)
       this.#tables[group].beginBatch(this.#batch.columns[LABEL_GROUPS[group].of].rows);
@@ -96,7 +135,7 @@ export class ListingSums {
       taskCount: this.taskCount,
       tasks: this.#readings.finish(),
       rows: this.#listRows(),
-      firstRejected: this.rejections.listFirst(),
+      firstRejected: this.#rejections.listFirst(),
     };
   }
 
@@ -121,7 +160,7 @@ export class ListingSums {
       const [firstInput, firstOutput] = [inputsEnd, outputsEnd];
       inputsEnd = tasks.inputs.ends[row] ?? 0;
       outputsEnd = tasks.outputs.ends[row] ?? 0;
-      this.rejections.countNested(tasks, row, output, firstOutput, outputsEnd);
+      this.#rejections.countNested(tasks, row, output, firstOutput, outputsEnd);
       if (this.#readTask(tasks, { row, firstInput, inputsEnd, firstOutput, outputsEnd })) continue;
       this.#addRange(first, { task: row, input: firstInput, output: firstOutput });
       first = { task: row + 1, input: inputsEnd, output: outputsEnd };
@@ -135,11 +174,11 @@ export class ListingSums {
     const { outputs, renditions } = this.#tables;
     const id = this.#readings.readId(row);
     if (sanitizeLabelValue(id) !== id) {
-      this.rejections.addTask('invalid_id', tasks.entry[row] ?? 0);
+      this.#rejections.addTask('invalid_id', tasks.entry[row] ?? 0);
       return false;
     }
     if (this.#readings.has(id)) {
-      this.rejections.addTask('duplicate_id', tasks.entry[row] ?? 0);
+      this.#rejections.addTask('duplicate_id', tasks.entry[row] ?? 0);
       return false;
     }
     outputs.findAll(firstOutput, outputsEnd);
@@ -228,8 +267,8 @@ export class ListingSums {
       this.#tables[group].toRows(this.#labelValues),
     );
     return Object.assign(rows, {
-      invalidRecords: this.rejections.countRecords(),
-      invalidFields: this.rejections.countFields(),
+      invalidRecords: this.#rejections.countRecords(),
+      invalidFields: this.#rejections.countFields(),
       foreignRecords: this.#listForeign(),
       listingSurplus: this.#listSurplus(),
     });
@@ -245,12 +284,12 @@ export class ListingSums {
   #listSurplus(): TextRows<'listingSurplus'> {
     const { task, account } = this.#readings.surplus;
     const counts: Readonly<Record<SurplusItem, number>> = {
-      user: this.#reader.surplusOf(this.#table.user),
-      task: task + this.#reader.surplusOf(this.#table.task),
+      user: this.reader.surplusOf(this.#table.user),
+      task: task + this.reader.surplusOf(this.#table.task),
       account,
       ...this.#surplus,
       label_set: Object.values(this.#tables).reduce((sum, { surplus }) => sum + surplus, 0),
-      label_value: this.#reader.surplusLabels,
+      label_value: this.reader.surplusLabels,
     };
     const rows = new TextRows('listingSurplus');
     for (const [item, count] of Object.entries(counts))

@@ -1,6 +1,7 @@
 import type { ListedGroupName, RecordGroupName } from './label-groups.ts';
 import type { OpenRowsOf, TextRows } from './rows.ts';
 import type { RecordKind } from './task-list.ts';
+import type { TaskNameSource } from './task-name.ts';
 
 /**
  * Why an entry was rejected: the `reason` label. `missing_field`: a task has no `id`. `wrong_type`: the
@@ -75,6 +76,16 @@ export interface Listing {
   readonly rows: ListingRows;
   /** The first five entries that were rejected. */
   readonly firstRejected: readonly RejectedEntry[];
+}
+
+/** What to read of the listing of a service code. */
+export interface ListingOptions {
+  /** The polled code: records of another are counted as foreign. */
+  readonly serviceCode: string;
+  /** Where the names of tasks are; without it, no name leaves the reader. */
+  readonly taskName?: TaskNameSource | undefined;
+  /** Tasks of these names get accounts before all others. */
+  readonly expectation?: { readonly names: readonly string[] } | undefined;
 }
 
 /** Bounds the tasks of a listing while it is read: they need as much memory as their accounts. */

@@ -1,32 +1,14 @@
-import { ColumnReader, type HashKey } from '../json-columns/column-reader.ts';
-import { LabelValues } from '../json-columns/label-values.ts';
 import { createTrapError, ReadError } from '../json-columns/read-error.ts';
-import { NAMED_VALUES } from './label-groups.ts';
-import { OTHER, sanitizeLabelValue, UNKNOWN } from './label-values.ts';
-import type { AccountReservations, Listing } from './listing.ts';
-import { computeLabelLimits, type ReaderLimits } from './reader-limits.ts';
-import type { RowTableKey } from './row-table.ts';
-import { ListingSums } from './listing-sums.ts';
-import { createTaskListTable, parseInputProtocol } from './task-list.ts';
-import type { NamesToRead } from './task-readings.ts';
-import { getTaskNameField, type TaskNameField, type TaskNameSource } from './task-name.ts';
-
-/** Random bits for the hashes of the engine and of the rows. */
-export interface ReaderKeys {
-  readonly engine: HashKey;
-  readonly rows: RowTableKey;
-}
+import type { AccountReservations, Listing, ListingOptions } from './listing.ts';
+import { ListingSums, type ReaderKeys } from './listing-sums.ts';
+import type { ReaderLimits } from './reader-limits.ts';
+import { getTaskNameField, type TaskNameSource } from './task-name.ts';
 
 interface ReadingProgress {
   /** The body's `ret`; undefined until it is read. */
   readonly ret: number | undefined;
   readonly users: number;
   readonly tasks: number;
-}
-
-export interface ListingOptions extends NamesToRead {
-  /** The polled code: records of another are counted as foreign. */
-  readonly serviceCode: string;
 }
 
 /**
@@ -37,7 +19,7 @@ export class ListingReader implements Disposable {
   readonly #options: ListingOptions;
   readonly #pool: ReaderPool;
   readonly #accountShare: AccountReservations | undefined;
-  #instance: ReaderInstance | undefined;
+  #instance: ListingSums | undefined;
   #progress: ReadingProgress = { ret: undefined, users: 0, tasks: 0 };
 
   /** `accountShare` bounds the tasks that are read, besides the limits of the pool. */
@@ -59,9 +41,8 @@ export class ListingReader implements Disposable {
   /** Ends the body. Returns its listing; `undefined` if `ret` is not 0. */
   end(): Listing | undefined {
     const listing = this.#run((instance) => {
-      const { reader, sums } = instance;
-      reader.end(() => (instance.ret ?? 0) !== 0);
-      return (instance.ret ?? 0) === 0 ? sums.finish() : undefined;
+      instance.reader.end(() => (instance.ret ?? 0) !== 0);
+      return (instance.ret ?? 0) === 0 ? instance.finish() : undefined;
     });
     this[Symbol.dispose]();
     return listing;
@@ -72,7 +53,7 @@ export class ListingReader implements Disposable {
     this.#instance = undefined;
   }
 
-  #run<T>(read: (instance: ReaderInstance) => T): T {
+  #run<T>(read: (instance: ListingSums) => T): T {
     const instance = (this.#instance ??= this.#begin());
     try {
       return read(instance);
@@ -82,58 +63,19 @@ export class ListingReader implements Disposable {
         throw error;
       }
       // The state of the instance is unknown: the pool creates another one.
-      instance.sums.release();
+      instance.release();
       this.#instance = undefined;
       throw error instanceof WebAssembly.RuntimeError ? createTrapError(error) : error;
     } finally {
-      const { ret, sums } = instance;
-      this.#progress = { ret, users: sums.users, tasks: sums.taskCount };
+      const { ret, users, taskCount: tasks } = instance;
+      this.#progress = { ret, users, tasks };
     }
   }
 
-  #begin(): ReaderInstance {
-    const { serviceCode, taskName } = this.#options;
-    const instance = this.#pool.acquire(taskName);
-    instance.ret = undefined;
-    instance.reader.begin(serviceCode);
-    instance.sums.begin(this.#options, this.#accountShare);
+  #begin(): ListingSums {
+    const instance = this.#pool.acquire(this.#options.taskName);
+    instance.begin(this.#options, this.#accountShare);
     return instance;
-  }
-}
-
-/** An instance of the engine with the table of `task_list`. It reads one listing at a time. */
-class ReaderInstance {
-  readonly nameField: TaskNameField | undefined;
-  readonly reader: ColumnReader;
-  readonly sums: ListingSums;
-  ret: number | undefined;
-
-  constructor(
-    module: WebAssembly.Module,
-    limits: ReaderLimits,
-    keys: ReaderKeys,
-    nameField: TaskNameField | undefined,
-  ) {
-    this.nameField = nameField;
-    const table = createTaskListTable(limits, nameField);
-    const labelValues = new LabelValues([UNKNOWN, OTHER, ...NAMED_VALUES], sanitizeLabelValue);
-    const engineLimits = { ...limits, ...computeLabelLimits(limits) };
-    this.reader = new ColumnReader(module, table.body, engineLimits, keys.engine, {
-      labelValues,
-      nameScheme: parseInputProtocol,
-      takeScalar: (_ret, value) => this.#takeRet(value),
-      noteRejected: (type, reason, entry) => this.sums.rejections.noteElement(type, reason, entry),
-      takeBatch: () => this.sums.takeBatch(),
-    });
-    this.sums = new ListingSums(this.reader, table, labelValues, limits, keys.rows);
-  }
-
-  /** "Response object", `ret`: an integer, or a string of digits. */
-  #takeRet(value: unknown): boolean {
-    const number = typeof value === 'string' && /^-?[0-9]+$/.test(value) ? Number(value) : value;
-    if (!Number.isSafeInteger(number)) return false;
-    this.ret = Number(number);
-    return true;
   }
 }
 
@@ -145,7 +87,7 @@ export class ReaderPool {
   readonly #module: WebAssembly.Module;
   readonly #limits: ReaderLimits;
   readonly #keys: ReaderKeys;
-  readonly #free: ReaderInstance[] = [];
+  readonly #free: ListingSums[] = [];
 
   /** `keys` are random, so that a service cannot aim at collisions of hashes. */
   constructor(module: WebAssembly.Module, limits: ReaderLimits, keys: ReaderKeys) {
@@ -158,16 +100,16 @@ export class ReaderPool {
     return this.#free.length;
   }
 
-  acquire(nameSource: TaskNameSource | undefined): ReaderInstance {
+  acquire(nameSource: TaskNameSource | undefined): ListingSums {
     const nameField = nameSource && getTaskNameField(nameSource);
     const index = this.#free.findLastIndex((instance) => instance.nameField === nameField);
     const [instance] = index < 0 ? [] : this.#free.splice(index, 1);
-    return instance ?? new ReaderInstance(this.#module, this.#limits, this.#keys, nameField);
+    return instance ?? new ListingSums(this.#module, this.#limits, this.#keys, nameField);
   }
 
   /** Takes back an instance that did not trap. */
-  release(instance: ReaderInstance): void {
-    instance.sums.release();
+  release(instance: ListingSums): void {
+    instance.release();
     this.#free.push(instance);
     const countBytes = (): number => this.#free.reduce((sum, { reader }) => sum + reader.allocatedBytes, 0);
     while (countBytes() > MAX_FREE_BYTES) this.#free.shift();

@@ -4,19 +4,13 @@ import type { LabelValues } from '../json-columns/label-values.ts';
 import {
   OWN_INPUT,
   type AccountReservations,
+  type ListingOptions,
   type OutputReading,
   type PartReading,
   type TaskReading,
 } from './listing.ts';
 import type { Inputs, Outputs, TaskListTable, Tasks } from './task-list.ts';
 import { getTaskNameField, readTaskName, type TaskNameSource } from './task-name.ts';
-
-export interface NamesToRead {
-  /** Where the names of tasks are; without it, no name leaves the reader. */
-  readonly taskName?: TaskNameSource | undefined;
-  /** Tasks of these names get accounts before all others. */
-  readonly expectation?: { readonly names: readonly string[] } | undefined;
-}
 
 export interface TaskRows {
   readonly row: number;
@@ -53,7 +47,7 @@ export class TaskReadings {
     this.#outputs = reader.columnsOf(table.output);
   }
 
-  begin({ taskName, expectation }: NamesToRead, reservations: AccountReservations | undefined): void {
+  begin({ taskName, expectation }: ListingOptions, reservations: AccountReservations | undefined): void {
     this.#nameSource = taskName;
     this.#expectedNames = new Set(expectation?.names);
     this.#reservations = reservations;

@@ -1,6 +1,6 @@
 import { ReadError } from '../json-columns/read-error.ts';
-import { type ListingOptions, ListingReader, type ReaderPool } from '../listing/reader.ts';
-import type { AccountReservations, Listing } from '../listing/listing.ts';
+import { ListingReader, type ReaderPool } from '../listing/reader.ts';
+import type { AccountReservations, Listing, ListingOptions } from '../listing/listing.ts';
 import { isResourceError } from '../runtime/errors.ts';
 import {
   isSuccessStatus,

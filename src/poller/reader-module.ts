@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { ReaderKeys } from '../listing/listing-sums.ts';
 import { createReaderLimits } from '../listing/reader-limits.ts';
-import { type ReaderKeys, ReaderPool } from '../listing/reader.ts';
+import { ReaderPool } from '../listing/reader.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 
 /** Where `npm run build` puts the module. */

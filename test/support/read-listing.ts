@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Listing } from '../../src/listing/listing.ts';
-import { type ListingOptions, ListingReader, type ReaderKeys, ReaderPool } from '../../src/listing/reader.ts';
+import type { ListingOptions } from '../../src/listing/listing.ts';
+import type { ReaderKeys } from '../../src/listing/listing-sums.ts';
+import { ListingReader, ReaderPool } from '../../src/listing/reader.ts';
 import { createReaderLimits, type ReaderLimits } from '../../src/listing/reader-limits.ts';
 import { loadReaderModule } from '../../src/poller/reader-module.ts';
 import { DEFAULT_MAX_LABEL_SETS } from '../../src/tally/tally.ts';
