@@ -17,7 +17,7 @@ import type { Instant } from './instant.ts';
 import { GroupRows } from './group-rows.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { ExpectedCounters } from './expected-counters.ts';
-import { DEFAULT_MAX_STREAM_RATE, Ledger, type LedgerOptions } from './ledger/ledger.ts';
+import { Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { ServerSums, type LedgerRows } from './ledger/server-sums.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
 import type { Counts, ListingProblems, Snapshot } from './snapshot.ts';
@@ -31,17 +31,14 @@ import {
 import { TaskDetails } from './task-details.ts';
 
 const FORMAT = placeOf('outputs', 'format');
-export const DEFAULT_MAX_LABEL_SETS = 2000;
 
-export interface TallyOptions extends Omit<LedgerOptions, 'maxStreamRate' | 'accountBudget'> {
+export interface TallyOptions extends Omit<LedgerOptions, 'accountBudget'> {
   readonly serviceCode: string;
   /** Label sets of a label group beyond this number fold. */
   readonly maxLabelSets: number;
-  /** In bytes per second. Default: 100 Mbit/s. */
-  readonly maxStreamRate?: number;
   readonly perTask: boolean;
   readonly maxTasks: number;
-  /** Shared by all service codes, each added while it is polled. Default: one for this tally alone. */
+  /** Shared by all service codes, each added while it is polled. Default: one without limit. */
   readonly accountBudget?: AccountBudget;
 }
 
@@ -67,18 +64,12 @@ export class Tally {
   readonly #timeline = { offsetMs: 0 };
 
   constructor(options: TallyOptions) {
-    const { serviceCode, maxLabelSets, maxStreamRate = DEFAULT_MAX_STREAM_RATE } = options;
+    const { serviceCode, maxLabelSets, accountBudget = new AccountBudget() } = options;
     this.serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
     this.#groups = recordOf(LIMITED_GROUPS, (group) => new GroupRows(group, maxLabelSets));
     this.#details = options.perTask ? new TaskDetails(options.maxTasks) : undefined;
-    const accountBudget = options.accountBudget ?? new AccountBudget();
-    this.#ledger = new Ledger({
-      ...options,
-      maxStreamRate,
-      accountBudget,
-    });
-    if (options.accountBudget === undefined) accountBudget.add(this.#ledger.accountShare);
+    this.#ledger = new Ledger({ ...options, accountBudget });
   }
 
   /** Takes effect with the next listing, as do the other settings. */

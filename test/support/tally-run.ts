@@ -47,6 +47,7 @@ export class TallyRun {
     this.#options = {
       serviceCode: 'TESTING',
       maxLabelSets: 1000,
+      maxStreamRate: 12.5e6,
       stallAfterMs: 60_000,
       pollIntervalMs: STEP_MS,
       perTask: false,

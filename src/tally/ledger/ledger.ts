@@ -17,9 +17,6 @@ import {
 } from './task-account.ts';
 import { hasInput, updateInput, type InputUpdate } from './task-input.ts';
 
-/** 100 Mbit/s, in bytes per second. */
-export const DEFAULT_MAX_STREAM_RATE = 12.5e6;
-
 /** A task that reads a file does so faster than its streams play. */
 const FILE_RATE_FACTOR = 10;
 

@@ -13,8 +13,6 @@ import {
 import { readFixture } from '../../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 import { repositoryPath } from '../../support/repository.ts';
-import { DEFAULT_MAX_STREAM_RATE } from '../../../src/tally/ledger/ledger.ts';
-import { DEFAULT_MAX_LABEL_SETS } from '../../../src/tally/tally.ts';
 
 const TESTING = {
   serviceCode: 'TESTING',
@@ -39,8 +37,8 @@ const DEFAULTS: Configuration = {
   serviceCodes: [TESTING],
   shard: { index: 0, count: 1 },
   codesOnOtherShards: new Set(),
-  metrics: { maxLabelSets: DEFAULT_MAX_LABEL_SETS, perTask: false, maxTasks: 1000 },
-  ledger: { maxStreamRate: DEFAULT_MAX_STREAM_RATE },
+  metrics: { maxLabelSets: 2000, perTask: false, maxTasks: 1000 },
+  ledger: { maxStreamRate: 12.5e6 },
   web: {
     configFile: undefined,
     listenAddresses: [{ host: undefined, port: 20_928 }],

@@ -54,6 +54,7 @@ test('every family of the table is fed by a rich listing', () => {
   const tally = new Tally({
     serviceCode: 'TESTING',
     maxLabelSets: 1,
+    maxStreamRate: 12.5e6,
     stallAfterMs: 1,
     pollIntervalMs: 15_000,
     perTask: true,

@@ -53,7 +53,7 @@ export function createRig<Clock extends ManualClock>(
   const { logger, lines } = createRecordingLogger();
   const poller = new Poller({
     codes: serviceCodes.map((serviceCode) => createPolledCode(serviceCode, settings)),
-    tallySettings: { maxLabelSets: 100, perTask: false, maxTasks: 10 },
+    tallySettings: { maxLabelSets: 100, maxStreamRate: 12.5e6, perTask: false, maxTasks: 10 },
     client,
     readers: getReaderPool(),
     store,
