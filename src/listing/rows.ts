@@ -1,3 +1,4 @@
+import { recordByKey } from './label-group.ts';
 import {
   countersOf,
   familiesOf,
@@ -89,9 +90,5 @@ export class TextRows<G extends LabelGroupName> implements OpenRows<FamilyOf<G>>
 }
 
 export function recordOf<K extends string, T>(keys: readonly K[], make: (key: K) => T): Record<K, T> {
-  const record: Partial<Record<K, T>> = {};
-  for (const key of keys) record[key] = make(key);
-  // The loop has set every key.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return record as Record<K, T>;
+  return recordByKey<Record<K, T>>(keys, make);
 }
