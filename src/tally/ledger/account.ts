@@ -53,7 +53,6 @@ export interface CommitTimes {
 /** Judges the values of one direction in one commit, and counts what it finds. */
 export interface Findings extends CommitTimes {
   readonly direction: keyof typeof LINK_RATES;
-  readonly linkRate: number;
   resetCount: number;
   /** Values that wait or that no stream can have carried, except those far below their base. */
   implausibleCount: number;
@@ -63,16 +62,7 @@ export interface Findings extends CommitTimes {
 }
 
 export function createFindings(times: CommitTimes, direction: keyof typeof LINK_RATES): Findings {
-  const linkRate = LINK_RATES[direction];
-  return {
-    ...times,
-    direction,
-    linkRate,
-    resetCount: 0,
-    implausibleCount: 0,
-    waitingCount: 0,
-    growingCount: 0,
-  };
+  return { ...times, direction, resetCount: 0, implausibleCount: 0, waitingCount: 0, growingCount: 0 };
 }
 
 /** How long a stream can have carried bytes since a moment: at least one poll interval. */
@@ -179,13 +169,13 @@ function isBelieved(
 /** The streak with one more value; a new one if the value does not continue it. */
 function continueStreak(account: Account, bytes: number, streamRate: number, findings: Findings): Streak {
   const { streak, baseBytes } = account;
-  const { nowMs, linkRate, pollIntervalMs } = findings;
+  const { nowMs, direction, pollIntervalMs } = findings;
   const begun = { firstBytes: bytes, lastBytes: bytes, lastMs: nowMs, length: 1, fastestRate: 0 };
   const isBelow = bytes < baseBytes;
   if (streak === undefined || streak.lastBytes < baseBytes !== isBelow) return begun;
   const stepBytes = bytes - streak.lastBytes;
   const stepMs = Math.max(pollIntervalMs, nowMs - streak.lastMs);
-  const rate = isBelow ? Math.max(streamRate, account.streamRate) : linkRate;
+  const rate = isBelow ? Math.max(streamRate, account.streamRate) : LINK_RATES[direction];
   if (stepBytes < 0 || stepBytes > computeCarriedBytes(rate, stepMs)) return begun;
   return {
     firstBytes: streak.firstBytes,
