@@ -110,31 +110,31 @@ export class Poller implements AsyncDisposable {
   /** A code that stays keeps its counters, and a running poll if its settings are the same. */
   async apply(codes: readonly PolledCode[]): Promise<CodeDiff> {
     this.updateReadiness();
-    const { persistence, tallySettings } = this.#options;
+    const { persistence, tallySettings, store } = this.#options;
     const before = [...this.#pollers.values()].map(({ code }) => code);
     const diff = diffCodes(before, codes);
-    const { added, changed, removed } = diff;
+    const { added, changed, kept, removed } = diff;
     const removedPollers = removed.map((code) => this.#getPoller(code));
-    const ending = [...removedPollers, ...changed.map((code) => this.#getPoller(code))];
+    const changedPollers = changed.map((code) => this.#getPoller(code));
     // Removed codes are unknown to scrapes at once, although their series stay until their polls have ended.
     for (const { serviceCode } of removed) this.#pollers.delete(serviceCode);
-    await Promise.all(ending.map((poller) => poller.stop()));
-    await mapYielding(removedPollers, (poller) => this.#remove(poller), CODES_PER_TURN);
-    for (const code of diff.kept) this.#getPoller(code).configure(code);
+    await Promise.all([...removedPollers, ...changedPollers].map((poller) => poller.stop()));
+    for (const { tally } of removedPollers) {
+      tallySettings.accountBudget?.remove(tally.accountShare);
+      store.remove(tally.serviceCode);
+    }
+    for (const code of [...kept, ...changed]) this.#getPoller(code).configure(code);
     const restored = await Promise.all(
       added.map(
         async (code) => await persistence?.restore(code.serviceCode, () => createTally(code, tallySettings)),
       ),
     );
-    const started = [
-      ...(await mapYielding(changed, (code) => this.#configure(code), CODES_PER_TURN)),
-      ...(await mapYielding(
-        [...added.entries()],
-        ([index, code]) => this.#add(code, restored[index]),
-        CODES_PER_TURN,
-      )),
-    ];
-    if (this.#isRunning) this.#startAll(started, computeReloadDelayMs);
+    const addedPollers = await mapYielding(
+      [...added.entries()],
+      ([index, code]) => this.#add(code, restored[index]),
+      CODES_PER_TURN,
+    );
+    if (this.#isRunning) this.#startAll([...changedPollers, ...addedPollers], computeReloadDelayMs);
     return diff;
   }
 
@@ -151,18 +151,6 @@ export class Poller implements AsyncDisposable {
   #startAll(pollers: readonly ServiceCodePoller[], computeDelayMs: typeof computeFirstDelayMs): void {
     for (const [index, poller] of pollers.entries())
       poller.start(computeDelayMs(index, pollers.length, poller.code.intervalMs), this.#failure.report);
-  }
-
-  #remove({ tally }: ServiceCodePoller): void {
-    const { serviceCode } = tally;
-    this.#options.tallySettings.accountBudget?.remove(tally.accountShare);
-    this.#options.store.remove(serviceCode);
-  }
-
-  #configure(code: PolledCode): ServiceCodePoller {
-    const poller = this.#getPoller(code);
-    poller.configure(code);
-    return poller;
   }
 
   #add(code: PolledCode, restored: Tally | undefined): ServiceCodePoller {
