@@ -72,7 +72,7 @@ export class ListingSums {
     keys: ReaderKeys,
     nameField: TaskNameField | undefined,
   ) {
-    const table = createTaskListTable(limits, nameField);
+    const table = createTaskListTable(limits.maxParts, nameField);
     const labelValues = this.#labelValues;
     const engineLimits = { ...limits, ...computeLabelLimits(limits) };
     this.nameField = nameField;

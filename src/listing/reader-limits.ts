@@ -5,21 +5,16 @@ import {
   MAX_LISTING_ROWS,
 } from '../runtime/limits.ts';
 
-/** Numbers of elements of nested lists that are kept. */
-export interface ListLimits {
-  readonly maxInputsPerTask: number;
-  readonly maxOutputsPerTask: number;
-  readonly maxStreamsPerOutput: number;
-}
-
 /** Limits of one listing, so that a hostile one costs what they say and not what its body says. */
-export interface ReaderLimits extends ListLimits {
+export interface ReaderLimits {
   /** Label sets per family; a label set beyond it folds. */
   readonly maxLabelSets: number;
   /** Tasks with accounts, their inputs and outputs included. */
   readonly maxAccounts: number;
   /** Users, tasks, inputs, outputs and streams together. */
   readonly maxRows: number;
+  /** Inputs and outputs of one task, and streams of one output. */
+  readonly maxParts: number;
   /** Length of an element of `user_list` or `task_list`. */
   readonly maxEntryBytes: number;
 }
@@ -41,9 +36,7 @@ export function createReaderLimits(exposedLabelSets: number): ReaderLimits {
     maxLabelSets: Math.min(maxLabelSets, MAX_LABEL_VALUES),
     maxAccounts: MAX_LISTING_ACCOUNTS,
     maxRows: MAX_LISTING_ROWS,
-    maxInputsPerTask: MAX_LISTING_PARTS,
-    maxOutputsPerTask: MAX_LISTING_PARTS,
-    maxStreamsPerOutput: MAX_LISTING_PARTS,
+    maxParts: MAX_LISTING_PARTS,
     maxEntryBytes: MAX_LISTING_ENTRY_BYTES,
   };
 }

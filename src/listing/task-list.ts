@@ -20,7 +20,6 @@ import {
   type Field,
   type TextColumn,
 } from '../json-columns/fields.ts';
-import type { ListLimits } from './reader-limits.ts';
 import type { TaskNameField } from './task-name.ts';
 
 /** The kind of a list entry: the `record` label of `xvs_exporter_invalid_records_total`. */
@@ -35,7 +34,7 @@ export const RECORD_KINDS = [
 ] as const satisfies readonly RecordKind[];
 
 /** The fields of a `task_list` response, in its order; `nameField` holds the names of tasks. */
-export function createTaskListTable(limits: ListLimits, nameField?: TaskNameField) {
+export function createTaskListTable(maxParts: number, nameField?: TaskNameField) {
   const name = (own: TaskNameField, otherwise: Field<undefined>): Field<TextColumn | undefined> =>
     nameField === own ? text : otherwise;
   const user = record('user', {
@@ -81,7 +80,7 @@ export function createTaskListTable(limits: ListLimits, nameField?: TaskNameFiel
       relative_dir: name('relative_dir', identifying),
       http_output_bytes: count,
       http_connections_num: count,
-      streams: list(stream, limits.maxStreamsPerOutput),
+      streams: list(stream, maxParts),
       live_url: unused,
     },
     ['format', 'relative_dir', 'file_name'],
@@ -93,8 +92,8 @@ export function createTaskListTable(limits: ListLimits, nameField?: TaskNameFiel
     progress: number,
     vs_id: label,
     service_code: match,
-    inputs: list(input, limits.maxInputsPerTask),
-    outputs: list(output, limits.maxOutputsPerTask),
+    inputs: list(input, maxParts),
+    outputs: list(output, maxParts),
     http_live_url: unused,
     input_bytes: count,
     opaque: name('opaque', unused),
@@ -123,7 +122,7 @@ export interface ColumnsByRecord extends Record<RecordKind, unknown> {
  * `xvs_exporter_invalid_fields_total`. The exporter reads no other field, except for the `id` of a task.
  */
 export const CHECKED_FIELDS: readonly (readonly [record: RecordKind, field: string])[] = (() => {
-  const table = createTaskListTable({ maxStreamsPerOutput: 0, maxInputsPerTask: 0, maxOutputsPerTask: 0 });
+  const table = createTaskListTable(0);
   return RECORD_KINDS.flatMap((kind) =>
     listCheckedFields(table[kind]).map((field) => [kind, field] as const),
   );

@@ -63,7 +63,7 @@ test('every family of the table is fed by a rich listing', () => {
   });
   tally.expectation = { tasks: 1, names: ['main'] };
   accountBudget.add(tally.accountShare);
-  const pool = createReaderPool({ maxInputsPerTask: 1 });
+  const pool = createReaderPool({ maxParts: 1 });
   const users = [{ vs_id: 's' }, { vs_id: 't' }];
   const fed = new Set<string>();
   for (let round = 1; round <= 6; round += 1) {

@@ -10,9 +10,7 @@ const LIMITS: ReaderLimits = {
   maxLabelSets: 8,
   maxAccounts: 2,
   maxRows: 10_000,
-  maxInputsPerTask: 2,
-  maxOutputsPerTask: 2,
-  maxStreamsPerOutput: 2,
+  maxParts: 2,
   maxEntryBytes: 64 * 1024,
 };
 
