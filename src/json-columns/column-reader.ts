@@ -43,8 +43,8 @@ export interface ColumnReaderHost {
   readonly labelValues: LabelValues;
   /** The label value of the scheme of a URL. */
   nameScheme(url: string): string;
-  /** Takes a member of the body that is no list; returns whether it is valid. */
-  takeScalar(name: string, value: unknown): boolean;
+  /** Takes the member of the body that is no list; returns whether it is valid. */
+  takeScalar(value: unknown): boolean;
   /** Takes one of the first five rejected elements; `entry` is its number among those of all lists. */
   noteRejected(type: RecordType, reason: RejectionReason, entry: number): void;
   /** Called when the columns hold complete elements. Columns and texts are valid during the call. */
@@ -81,7 +81,7 @@ export class ColumnReader {
   #buffer: ArrayBuffer | undefined;
   #matchText = '';
 
-  /** `body` has lists and scalars only. Throws a `RangeError` with the field that the module cannot take. */
+  /** `body` has lists and one scalar only. Throws a `RangeError` with the field that the module cannot take. */
   constructor(
     module: WebAssembly.Module,
     body: RecordType,
@@ -263,10 +263,8 @@ export class ColumnReader {
       nameScheme: (url = 0, length = 0) =>
         host.labelValues.getId(host.nameScheme(this.#memory.readText(url, length))),
       isMatch: (text = 0, length = 0) => (this.#memory.readText(text, length) === this.#matchText ? 1 : 0),
-      takeScalar: (member = 0, token = 0, length = 0) => {
-        const name = this.#members.find((_, index) => member === 1 << index) ?? '';
-        return host.takeScalar(name, JSON.parse(this.#memory.readUtf8(token, length))) ? 1 : 0;
-      },
+      takeScalar: (token = 0, length = 0) =>
+        host.takeScalar(JSON.parse(this.#memory.readUtf8(token, length))) ? 1 : 0,
       noteRejected: (address = 0, reason = 0, entry = 0) => {
         const bound = [...this.#types.values()].find((one) => one.address === address);
         const name = REJECTION_REASONS[reason];

@@ -80,7 +80,7 @@ export class ListingSums {
     this.reader = new ColumnReader(module, table.body, engineLimits, keys.engine, {
       labelValues,
       nameScheme: parseInputProtocol,
-      takeScalar: (_ret, value) => this.#takeRet(value),
+      takeScalar: (value) => this.#takeRet(value),
       noteRejected: (type, reason, entry) => this.#rejections.noteElement(type, reason, entry),
       takeBatch: () => this.#takeBatch(),
     });

@@ -10,8 +10,8 @@ export declare function nameLabel(key: usize, length: u32): u32;
 export declare function nameScheme(url: usize, length: u32): u32;
 /** Whether a text with escapes or letters beyond ASCII is the one to compare with. */
 export declare function isMatch(text: usize, length: u32): bool;
-/** Takes the token of a member of the body that is no list, by its bit; returns whether it is valid. */
-export declare function takeScalar(member: u32, token: usize, length: u32): bool;
+/** Takes the token of the member of the body that is no list; returns whether it is valid. */
+export declare function takeScalar(token: usize, length: u32): bool;
 /** Takes one of the first rejected elements of the lists of a body, with its number among all. */
 export declare function noteRejected(type: usize, reason: u32, entry: u32): void;
 /** Takes the rows of all complete elements. Texts of the window are valid during the call. */

@@ -264,8 +264,7 @@ function readScalar(member: Field, at: usize): usize {
   const tokenEnd = first == QUOTE ? skipString(at) : readNumber(at, false);
   if (tokenEnd == 0) return 0;
   seenMembers |= member.bit;
-  if (!takeScalar(member.bit, at, <u32>(tokenEnd - at)))
-    noteShapeError(ShapeError.SCALAR, member.bit, tokenEnd);
+  if (!takeScalar(at, <u32>(tokenEnd - at))) noteShapeError(ShapeError.SCALAR, member.bit, tokenEnd);
   return proceed(State.AFTER_MEMBER, tokenEnd);
 }
 
