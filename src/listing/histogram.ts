@@ -38,9 +38,9 @@ export class Histogram {
     this.#sum = sum;
   }
 
-  toSample(labels: readonly string[]): HistogramSample {
+  toSample(): HistogramSample {
     let cumulative = 0;
     const buckets = this.#counts.map((count) => (cumulative += count));
-    return { labels, buckets, sum: this.#sum };
+    return { labels: [], buckets, sum: this.#sum };
   }
 }

@@ -151,7 +151,7 @@ export class Tally {
     const taskRows = this.#details?.collect(this.#ledger);
     return {
       rows: Object.assign(rows, expectedRows, taskRows),
-      lifetimes: [this.#ledger.lifetimes.toSample([])],
+      lifetimes: [this.#ledger.lifetimes.toSample()],
     };
   }
 

@@ -149,7 +149,7 @@ export class ExporterMetrics implements Disposable {
       stateWriteErrors: columnOf(state?.writeErrors),
       stateDelayedPublications: columnOf(state?.delayedPublications),
       stateLastSuccess: columnOf(state?.lastWriteMs && state.lastWriteMs / 1000),
-      pollDuration: [this.#pollDurations.toSample([])],
+      pollDuration: [this.#pollDurations.toSample()],
       time: columnOf(this.#collectVolatile().seconds),
     });
   }
