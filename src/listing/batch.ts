@@ -1,8 +1,7 @@
 import type { ColumnReader } from '../json-columns/column-reader.ts';
 import { bitOf, type Fields, type RecordType } from '../json-columns/fields.ts';
 import type { LabelValues } from '../json-columns/label-values.ts';
-import { recordByKey } from './label-group.ts';
-import type { AnyLabelSource, PartKind } from './label-sources.ts';
+import { recordByKey, type AnyLabelSource, type PartKind } from './label-group.ts';
 import { MISSING_ID } from './label-values.ts';
 import type { BatchValues } from './row-table.ts';
 import type { PictureSizes } from './picture-sizes.ts';

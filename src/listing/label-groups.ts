@@ -17,8 +17,8 @@ import {
   user,
   whole,
   type LabelGroup,
+  type TaskLabel,
 } from './label-group.ts';
-import type { TaskLabel } from './label-sources.ts';
 
 /* The table of families: catalogue, limits of label sets, state and reference follow from it. */
 
