@@ -81,7 +81,7 @@ export class ColumnReader {
   #buffer: ArrayBuffer | undefined;
   #matchText = '';
 
-  /** `body` has lists and one scalar only. Throws a `RangeError` with the field that the module cannot take. */
+  /** `body` has lists and one scalar. Throws a `RangeError` with the field that the module cannot take. */
   constructor(
     module: WebAssembly.Module,
     body: RecordType,

@@ -118,7 +118,7 @@ export class ExporterMetrics implements Disposable {
     };
   }
 
-  /** Collects the families of the process, which polls so many service codes, in the order of the catalogue. */
+  /** Collects the families of a process with so many service codes, in the order of the catalogue. */
   async collect(serviceCodes: number): Promise<readonly Family[]> {
     return [
       ...this.#collectProcess(serviceCodes),
