@@ -91,7 +91,7 @@ export function createExporter(
     client,
     readers: openReaderPool(metrics.maxLabelSets, randomBytes(READER_KEY_BYTES)),
     store,
-    exporterMetrics,
+    pollDurations: exporterMetrics.pollDurations,
     clock,
     logger,
   });

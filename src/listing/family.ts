@@ -68,5 +68,14 @@ export function toFamilies<Key extends string>(
   return families;
 }
 
+/** Counts the series of a family that Prometheus stores. */
+export function countSeries({ samples }: Family): number {
+  let count = 0;
+  if ('labelSets' in samples) for (const number of samples.numbers) count += Number.isNaN(number) ? 0 : 1;
+  // A histogram has a series for each bucket, `_sum` and `_count`.
+  else for (const { buckets } of samples) count += buckets.length + 2;
+  return count;
+}
+
 /** Families that a scrape asks for: all, those of the process, or those of one service code. */
 export type FamilySelection = 'everything' | 'exporter' | { readonly serviceCode: string };

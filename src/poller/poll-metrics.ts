@@ -1,8 +1,8 @@
 import { columnOf, type Samples } from '../listing/family.ts';
 import { recordOf } from '../listing/rows.ts';
-import type { POLL_FAMILIES } from '../metrics/catalogue.ts';
 import { POLL_ERROR_REASONS } from '../upstream/errors.ts';
 import { certainOffsetMs, type ClockOffset } from '../upstream/response-headers.ts';
+import type { POLL_FAMILIES } from './catalogue.ts';
 import type { PollHistory } from './poll-history.ts';
 
 const SKIP_REASONS = ['overlap', 'retry_after'] as const;

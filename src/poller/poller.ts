@@ -28,7 +28,7 @@ interface TallyPersistence extends StateWriter {
 
 export interface PollerOptions extends Pick<
   ServiceCodePollerOptions,
-  'client' | 'readers' | 'store' | 'clock' | 'exporterMetrics'
+  'client' | 'readers' | 'store' | 'clock' | 'pollDurations'
 > {
   readonly codes: readonly PolledCode[];
   readonly tallySettings: TallySettings;

@@ -1,6 +1,6 @@
 import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader.ts';
-import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
+import type { Histogram } from '../listing/histogram.ts';
 import { BackgroundTask } from '../runtime/background-task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { hideUnexpected } from '../tally/expected-counters.ts';
@@ -33,7 +33,8 @@ export interface ServiceCodePollerOptions {
   readonly readers: ReaderPool;
   readonly tally: Tally;
   readonly store: Store;
-  readonly exporterMetrics: Pick<ExporterMetrics, 'observePoll'>;
+  /** In seconds, of all service codes. */
+  readonly pollDurations: Pick<Histogram, 'observe'>;
   readonly pollLogger: PollLogger;
   readonly clock: Clock;
   readonly persistence?: StateWriter | undefined;
@@ -204,7 +205,7 @@ export class ServiceCodePoller {
     const { error, durationMs } = poll;
     const { errors } = polls;
     history.append(poll);
-    this.#options.exporterMetrics.observePoll(durationMs / 1000);
+    this.#options.pollDurations.observe(durationMs / 1000);
     this.#publish({
       ...changes,
       ret,

@@ -1,8 +1,7 @@
-import { POLL_FAMILIES, STATE_FAMILIES } from '../metrics/catalogue.ts';
-import { countSeries } from '../metrics/exposition/exposition.ts';
 import {
   columnByLabel,
   columnOf,
+  countSeries,
   NO_STATIC_LABELS,
   type Column,
   type Family,
@@ -26,6 +25,7 @@ import {
 } from '../tally/expectations.ts';
 import type { Counts, Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
+import { POLL_FAMILIES, STATE_FAMILIES } from './catalogue.ts';
 import { POLL_SAMPLES, type PollState } from './poll-metrics.ts';
 
 /** Why the last poll failed. Neither text has a secret, a signature or a text of the response. */

@@ -1,9 +1,10 @@
 import { SERIES_FAMILIES } from '../metrics/catalogue.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
-import { countSeries, type LastBody } from '../metrics/exposition/exposition.ts';
+import type { LastBody } from '../metrics/exposition/exposition.ts';
 import {
   columnOf,
+  countSeries,
   NO_STATIC_LABELS,
   type Family,
   type FamilySelection,

@@ -64,7 +64,7 @@ export class ExporterMetrics implements Disposable {
   readonly #clock: Clock;
   readonly #defaultMetrics: DefaultMetrics;
   readonly web = createWebMetrics();
-  readonly #pollDurations = new Histogram(PROCESS_FAMILIES.pollDuration.buckets);
+  readonly pollDurations = new Histogram(PROCESS_FAMILIES.pollDuration.buckets);
   readonly #collectVolatile: () => { readonly seconds: number; readonly web: readonly Family[] };
   readonly #collectDefaults: () => Promise<readonly Family[]>;
   #configLoads: Omit<ConfigLoads, 'codeLosses'>;
@@ -84,10 +84,6 @@ export class ExporterMetrics implements Disposable {
     this.#collectDefaults = shareFor(DEFAULT_METRICS_MAX_AGE_MS, clock, () =>
       this.#defaultMetrics.collectFamilies(),
     );
-  }
-
-  observePoll(durationSeconds: number): void {
-    this.#pollDurations.observe(durationSeconds);
   }
 
   /** Records the result of a load of the configuration; `codeFiles` only if they were applied. */
@@ -149,7 +145,7 @@ export class ExporterMetrics implements Disposable {
       stateWriteErrors: columnOf(state?.writeErrors),
       stateDelayedPublications: columnOf(state?.delayedPublications),
       stateLastSuccess: columnOf(state?.lastWriteMs && state.lastWriteMs / 1000),
-      pollDuration: [this.#pollDurations.toSample()],
+      pollDuration: [this.pollDurations.toSample()],
       time: columnOf(this.#collectVolatile().seconds),
     });
   }

@@ -77,15 +77,6 @@ function* renderTexts(families: Iterable<Family>, format: ExpositionFormat): Gen
   yield text + END[format];
 }
 
-/** Counts the series of a family that Prometheus stores. */
-export function countSeries({ samples }: Family): number {
-  let count = 0;
-  if ('labelSets' in samples) for (const number of samples.numbers) count += Number.isNaN(number) ? 0 : 1;
-  // A histogram has a series for each bucket, `_sum` and `_count`.
-  else for (const { buckets } of samples) count += buckets.length + 2;
-  return count;
-}
-
 type LabelRenderer = (labels: LabelSet) => string;
 
 /** Returns a function that renders the labels of a sample, which can lack the last ones of its family. */

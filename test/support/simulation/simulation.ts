@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
+import { Histogram } from '../../../src/listing/histogram.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { createTally, Poller } from '../../../src/poller/poller.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
@@ -48,14 +48,6 @@ const TURNS_BEFORE_TIME_PASSES = 8;
 const REPORTED_STEPS = 40;
 
 const logger = createLogger({ level: 'error', format: 'json', destination: { write: () => undefined } });
-const metrics = new ExporterMetrics({
-  clock: new ManualClock(START_MS),
-  logger,
-  version: '0',
-  revision: '0',
-  nodeVersion: '0',
-});
-
 /** The clock of one process: its monotonic time begins anywhere, its wall clock can be wrong. */
 class ProcessClock extends ManualClock {
   readonly #readWallMs: () => number;
@@ -365,7 +357,7 @@ export class Simulation {
       client,
       readers: getReaderPool(),
       store,
-      exporterMetrics: metrics,
+      pollDurations: new Histogram([]),
       clock,
       logger,
     });

@@ -42,8 +42,8 @@ function start(t: TestContext, options: Partial<ExporterMetricsOptions> = {}) {
 
 test('one histogram has the durations of the polls of all service codes', async (t) => {
   const { metrics, readValues } = start(t);
-  metrics.observePoll(0.3);
-  metrics.observePoll(7);
+  metrics.pollDurations.observe(0.3);
+  metrics.pollDurations.observe(7);
   const values = await readValues();
   for (const [sample, expected] of [
     ['bucket 0.25', 0],

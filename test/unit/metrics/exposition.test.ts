@@ -4,10 +4,16 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import { countSeries, renderBlocks } from '../../../src/metrics/exposition/exposition.ts';
+import { renderBlocks } from '../../../src/metrics/exposition/exposition.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 import { render } from '../../support/render.ts';
-import { columnByLabel, columnOf, type Family, type FamilySpec } from '../../../src/listing/family.ts';
+import {
+  columnByLabel,
+  columnOf,
+  countSeries,
+  type Family,
+  type FamilySpec,
+} from '../../../src/listing/family.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { assertPromtoolAccepts } from '../../support/installed-programs.ts';

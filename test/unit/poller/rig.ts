@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Histogram } from '../../../src/listing/histogram.ts';
 import { sumColumn } from '../../../src/listing/rows.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { Poller } from '../../../src/poller/poller.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
@@ -17,16 +17,6 @@ import { readValues, START_MS, sumValues } from '../../support/tally-run.ts';
 export const INTERVAL_MS = 15_000;
 
 export const RESET = new UpstreamError('reset', 'The connection to the service broke');
-
-/** One for all tests of a file: see `ExporterMetrics`. */
-const exporterMetrics = new ExporterMetrics({
-  clock: new ManualClock(START_MS),
-  logger: createRecordingLogger().logger,
-  version: '0',
-  revision: '0',
-  nodeVersion: '0',
-});
-after(() => exporterMetrics[Symbol.dispose]());
 
 export function createPolledCode(serviceCode: string, more: Partial<PolledCode> = {}): PolledCode {
   const times = { intervalMs: INTERVAL_MS, staleAfterMs: 45_000, stallAfterMs: 60_000 };
@@ -57,7 +47,7 @@ export function createRig<Clock extends ManualClock>(
     client,
     readers: getReaderPool(),
     store,
-    exporterMetrics,
+    pollDurations: new Histogram([]),
     clock,
     logger,
   });

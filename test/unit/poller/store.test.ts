@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE, POLL_FAMILIES } from '../../../src/metrics/catalogue.ts';
-import type { Family, FamilySpec } from '../../../src/listing/family.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { POLL_FAMILIES } from '../../../src/poller/catalogue.ts';
+import { countSeries, type Family, type FamilySpec } from '../../../src/listing/family.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
 import { NO_POLLS } from '../../../src/poller/poll-metrics.ts';
-import { countSeries } from '../../../src/metrics/exposition/exposition.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
 import { countersOf, familiesOf, LABEL_GROUP_NAMES, labelGroup } from '../../../src/listing/label-groups.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
