@@ -1,5 +1,6 @@
 import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader.ts';
+import { NO_STATIC_LABELS } from '../listing/family.ts';
 import type { Histogram } from '../listing/histogram.ts';
 import { BackgroundTask } from '../runtime/background-task.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -69,7 +70,8 @@ export class ServiceCodePoller {
     this.#options = options;
     this.#code = code;
     const { serviceCode, staleAfterMs, intervalMs } = code;
-    this.#state = { serviceCode, staleAfterMs, intervalMs, polls: NO_POLLS, history: new PollHistory() };
+    const unpolled = { polls: NO_POLLS, history: new PollHistory(), labels: NO_STATIC_LABELS };
+    this.#state = { serviceCode, staleAfterMs, intervalMs, ...unpolled };
     tally.expectation = code.expectation;
     this.#publish({ restored: tally.listings > 0 ? tally.collectCounts() : undefined });
   }
@@ -228,7 +230,7 @@ export class ServiceCodePoller {
   }
 
   #publish(changes: Partial<CodeState>): void {
-    const { staleAfterMs, intervalMs, expectation, labels } = this.#code;
+    const { staleAfterMs, intervalMs, expectation, labels = NO_STATIC_LABELS } = this.#code;
     const { snapshot, restored, ...state } = { ...this.#state, ...changes };
     const names = expectation?.names ?? [];
     this.#state = {

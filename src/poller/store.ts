@@ -2,7 +2,6 @@ import {
   columnByLabel,
   columnOf,
   countSeries,
-  NO_STATIC_LABELS,
   type Column,
   type Family,
   type FamilySpec,
@@ -52,7 +51,8 @@ export interface CodeState extends PollState {
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
   readonly expectation?: Expectation | undefined;
-  readonly labels?: StaticLabels | undefined;
+  /** Of every series of the code. */
+  readonly labels: StaticLabels;
 }
 
 /** Whether the last good listing is too old to be exposed; `nowMs` is monotonic. */
@@ -114,7 +114,7 @@ export class Store {
       const view = { isListingStale: isStale(state, nowMs), newCounters };
       return {
         serviceCode: state.serviceCode,
-        staticLabels: state.labels ?? NO_STATIC_LABELS,
+        staticLabels: state.labels,
         // One code after the other: its numbers are close together in memory.
         samples: FAMILIES.map(([, getSamples]) => getSamples(state, view)),
       };

@@ -5,7 +5,6 @@ import type { LastBody } from '../metrics/exposition/exposition.ts';
 import {
   columnOf,
   countSeries,
-  NO_STATIC_LABELS,
   type Family,
   type FamilySelection,
   type StaticLabels,
@@ -104,7 +103,7 @@ export function createExporterFacade(parts: ExporterParts) {
     getLastBody: (selection: FamilySelection): LastBody =>
       lastBodies[typeof selection === 'object' ? 'serviceCode' : selection],
     getServiceCodes: (): readonly { readonly serviceCode: string; readonly labels: StaticLabels }[] =>
-      store.states.map(({ serviceCode, labels = NO_STATIC_LABELS }) => ({ serviceCode, labels })),
+      store.states.map(({ serviceCode, labels }) => ({ serviceCode, labels })),
     /** Why this process does not poll a service code, without its name; `undefined` if it does. */
     explainUnknown(serviceCode: string): string | undefined {
       if (poller.has(serviceCode)) return undefined;
@@ -167,7 +166,6 @@ function toServiceCodeStatus(state: CodeState, nowMs: number): ServiceCodeStatus
   const loss = history.findLoss();
   return {
     ...state,
-    labels: state.labels ?? NO_STATIC_LABELS,
     condition: toCondition(state, latest, loss),
     // As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll.
     totals: latest && (isUp === true ? latest : { ...latest, ingress: undefined, egress: undefined }),

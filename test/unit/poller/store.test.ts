@@ -28,6 +28,7 @@ const UNPOLLED: CodeState = {
   intervalMs: 15_000,
   polls: NO_POLLS,
   history: new PollHistory(),
+  labels: {},
 };
 
 /** Creates the state after a successful poll, with samples in every family. */
@@ -137,7 +138,7 @@ test('before its first poll the counters of polls are at 0, and it has no gauges
   ]);
 });
 
-test('gauges of polls tell what is known of the last one; a clock offset that may be none is 0', () => {
+test('gauges of polls tell what is known of the last one; an uncertain clock offset is 0', () => {
   const history = new PollHistory();
   history.append({ atMs: 0, durationMs: 7000, error: 'http_status' });
   const polled: CodeState = {
