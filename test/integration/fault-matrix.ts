@@ -139,14 +139,17 @@ export function defineFaultTests(faults: readonly Fault[], options: RigOptions =
       const it = rig.createFaultTarget(faultyCode);
       try {
         await fault.make(it);
+        if (reason === 'timeout') rig.expectTimeout(faultyCode);
         const failed = await failTwice(rig, fault, faultyCode, start);
         assert.equal(rig.log.listNotices(faultyCode, linesBefore).join(), 'warn: Poll failed');
+        rig.expectTimeout();
         await clearFaults(it);
         await rig.round();
         const recovered = await rig.pollTwice();
         assertRecovered(failed, recovered, faultyCode);
         assertBytesExact(rig, startMs, start, recovered);
       } finally {
+        rig.expectTimeout();
         await clearFaults(it);
       }
       assert.equal(

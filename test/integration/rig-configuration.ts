@@ -19,12 +19,13 @@ export function createRigConfiguration(
   baseUrls: Readonly<Record<Code, string>>,
   faultyTimeoutMs: number,
 ): Configuration {
-  const code = (serviceCode: Code): ServiceCodeSettings => ({
+  const code = (serviceCode: Code, index: number): ServiceCodeSettings => ({
     serviceCode,
     baseUrl: baseUrls[serviceCode],
     secret: SECRET,
     intervalMs: INTERVAL_MS,
-    timeoutMs: serviceCode === 'SOUND' ? SOUND_TIMEOUT_MS : faultyTimeoutMs,
+    // The clock of the rig tells them apart.
+    timeoutMs: serviceCode === 'SOUND' ? SOUND_TIMEOUT_MS : faultyTimeoutMs + index,
     staleAfterMs: STALE_AFTER_MS,
     stallAfterMs: STALL_AFTER_MS,
     labels: {},

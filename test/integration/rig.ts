@@ -24,17 +24,13 @@ const STREAMS = Array.from({ length: 8 }, (_, number) => `stream-${number}`);
 /** Time between the polls of two service codes: they are spread evenly over the interval. */
 const POLL_OFFSET_MS = INTERVAL_MS / CODES.length;
 
-/** Requests take real time, and so do their deadlines. */
+/** Requests take real time. The clock of the test advances only between them, so none but the one here has a deadline. */
 class RigClock extends ManualClock {
-  readonly #timeoutMs: number;
-
-  constructor(timeoutMs: number) {
-    super(STARTED_AT_MS);
-    this.#timeoutMs = timeoutMs;
-  }
+  /** The timeout of the poll that must time out. */
+  realTimeoutMs: number | undefined;
 
   override sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return ms === this.#timeoutMs ? systemClock.sleep(ms, signal) : super.sleep(ms, signal);
+    return ms === this.realTimeoutMs ? systemClock.sleep(ms, signal) : super.sleep(ms, signal);
   }
 }
 
@@ -43,7 +39,7 @@ class RigClock extends ManualClock {
  * Requests take real time. The exporter follows its schedule from the first round on.
  */
 export class Rig implements AsyncDisposable {
-  readonly clock: ManualClock;
+  readonly clock: RigClock;
   readonly log = new PollLog();
   /** All expositions and pages that the exporter has rendered. */
   readonly pages: string[] = [];
@@ -56,7 +52,7 @@ export class Rig implements AsyncDisposable {
   #step = 0;
 
   private constructor(
-    clock: ManualClock,
+    clock: RigClock,
     world: World,
     simulator: Simulator,
     proxies: Readonly<Record<Code, FaultProxy>>,
@@ -82,7 +78,7 @@ export class Rig implements AsyncDisposable {
 
   static async start({ faultyTimeoutMs = 20_000 }: RigOptions = {}): Promise<Rig> {
     const world = createWorld({ seed: 20, startedAtMs: STARTED_AT_MS, users: 8, tasks: 0, streams: STREAMS });
-    const clock = new RigClock(faultyTimeoutMs);
+    const clock = new RigClock(STARTED_AT_MS);
     const simulator = await startSimulator({
       world,
       secretsByServiceCode: new Map(CODES.map((code) => [code, SECRET])),
@@ -153,6 +149,12 @@ export class Rig implements AsyncDisposable {
     );
     this.pages.push(renderListPage(facade, new URLSearchParams()), ...pages);
     return parseSeries(text);
+  }
+
+  /** Makes the polls of a service code time out in real time, or of none. */
+  expectTimeout(code?: Code): void {
+    const settings = this.configuration.serviceCodes.find(({ serviceCode }) => serviceCode === code);
+    this.clock.realTimeoutMs = settings?.timeoutMs;
   }
 
   /** Returns the parts of the rig that inject faults for a service code. */

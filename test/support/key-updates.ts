@@ -11,6 +11,8 @@ const HANDSHAKE = 0x16;
 const KEY_UPDATE_REQUEST = [24, 0, 0, 1, 1];
 const TAG_BYTES = 16;
 const HEAD_BYTES = 5;
+/** The size of a record of {@link buildKeyUpdates}; its content ends with its type. */
+export const KEY_UPDATE_BYTES = HEAD_BYTES + KEY_UPDATE_REQUEST.length + 1 + TAG_BYTES;
 
 /** HKDF-Expand-Label of RFC 8446, section 7.1, for up to 32 bytes. */
 function expandLabel(secret: Buffer, label: string, bytes: number): Buffer {

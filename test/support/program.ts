@@ -7,10 +7,11 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The path of the program that `npm run build` writes. */
 export const PROGRAM_PATH = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
-/** The exporter polls an address without a service, and listens on a free port. */
+/** The exporter polls an address without a service, and listens on a free port. However slow the machine, no poll times out. */
 export const SETTINGS = {
   XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
   XVS_SERVICE_CODES: 'TESTING',
+  XVS_UPSTREAM_TIMEOUT: '1h',
   XVS_SECRET: 'abc',
   XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
 };

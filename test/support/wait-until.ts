@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Ends a test that hangs. A loaded machine takes many times as long as an idle one. */
+const TIMEOUT_MS = 900_000;
+
 /** Calls `read` every `intervalMs` until `isWanted` accepts its value, and returns it. Rejects after `timeoutMs`. */
 export async function waitUntil<T>(
   read: () => Promise<T> | T,
   isWanted: (value: T) => boolean,
-  timeoutMs = 120_000,
+  timeoutMs = TIMEOUT_MS,
   intervalMs = 100,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;

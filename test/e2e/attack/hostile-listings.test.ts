@@ -40,7 +40,6 @@ async function attack(
     XVS_UPSTREAM_BASE_URL: url,
     XVS_SERVICE_CODES: CODE,
     XVS_POLL_INTERVAL: '2s',
-    XVS_UPSTREAM_TIMEOUT: '120s',
     ...settings,
   });
   // The next poll has started.
@@ -48,7 +47,6 @@ async function attack(
   const series = await waitUntil(
     async () => parseSeries((await exporter.get()).body),
     (scraped) => sumSeries(scraped, CATALOGUE.polls.name, CODE) >= polls,
-    600_000,
   );
   assert.equal(sumSeries(series, CATALOGUE.up.name, CODE), 1);
   assert.equal(sumSeries(series, CATALOGUE.pollErrors.name, CODE), 0);
@@ -121,12 +119,10 @@ test('eight service codes with 200,000 new tasks each per poll share the account
     XVS_UPSTREAM_BASE_URL: url,
     XVS_SERVICE_CODES: ['HEALTHY', ...codes].join(','),
     XVS_POLL_INTERVAL: '4s',
-    XVS_UPSTREAM_TIMEOUT: '120s',
   });
   const series = await waitUntil(
     async () => parseSeries((await exporter.get()).body),
     (scraped) => codes.every((code) => sumSeries(scraped, CATALOGUE.polls.name, code) >= 5),
-    600_000,
   );
   for (const code of codes) {
     assert.equal(sumSeries(series, CATALOGUE.up.name, code), 1);
