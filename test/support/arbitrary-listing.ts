@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { readableFields } from '../../src/listing/interface.ts';
 import { arbitraryText } from './arbitrary-text.ts';
 import { POLLED_CODE } from './read-listing.ts';
 
@@ -83,6 +84,11 @@ const unknownMember = fc.oneof(
   { weight: 1, arbitrary: arbitraryValue },
 );
 
+/** An arbitrary for each field that the reader reads. */
+type Fields<K extends keyof typeof readableFields> = Readonly<
+  Record<keyof (typeof readableFields)[K]['shape'] | (string & {}), fc.Arbitrary<unknown>>
+>;
+
 const stream = fc.record({
   index: usually(integer),
   codec_type: usually(fc.constantFrom(0, 1, 2)),
@@ -92,7 +98,7 @@ const stream = fc.record({
   height: usually(fc.nat()),
   bit_rate: usually(integer),
   later_addition: unknownMember,
-});
+} satisfies Fields<'stream'>);
 
 const output = fc.record({
   file_name: usually(text),
@@ -108,7 +114,7 @@ const output = fc.record({
   live_url: usually(text),
   streams: usually(arbitraryList(stream)),
   later_addition: unknownMember,
-});
+} satisfies Fields<'output'>);
 
 const input = fc.record({
   url: usually(url),
@@ -118,7 +124,7 @@ const input = fc.record({
   device_version: usually(numberOrText),
   client_version: usually(text),
   input_bytes: usually(integer),
-});
+} satisfies Fields<'input'>);
 
 const task = fc.record({
   id: usually(text),
@@ -133,7 +139,7 @@ const task = fc.record({
   inputs: usually(arbitraryList(input)),
   outputs: usually(arbitraryList(output)),
   later_addition: unknownMember,
-});
+} satisfies Fields<'task'>);
 
 const user = fc.record({
   vs_id: usually(text),
@@ -143,7 +149,7 @@ const user = fc.record({
   device_type: usually(numberOrText),
   id: usually(text),
   later_addition: unknownMember,
-});
+} satisfies Fields<'user'>);
 
 /** A listing with `ret` 0 and two lists, in which any record and any field may be any JSON value. */
 export const arbitraryListing = fc.record({

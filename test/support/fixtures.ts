@@ -28,5 +28,9 @@ export function assertGolden(name: string, actual: string): void {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, actual);
   }
-  assert.equal(actual, readFileSync(path, 'utf8'));
+  try {
+    assert.deepEqual(actual.split('\n'), readFileSync(path, 'utf8').split('\n'));
+  } catch (cause) {
+    throw new Error(`test/fixtures/${name} differs; UPDATE_GOLDEN=1 rewrites it`, { cause });
+  }
 }

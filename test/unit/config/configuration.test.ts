@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
-import { listSettings } from '../../../src/config/settings.ts';
+import { listSettings, SETTINGS } from '../../../src/config/settings.ts';
 import type { ConfigurationInput } from '../../support/configuration.ts';
 import {
   loadConfiguration,
@@ -12,7 +12,7 @@ import {
 } from '../../support/configuration.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
-import { repositoryPath } from '../../support/repository.ts';
+import { readRepositoryFile, repositoryPath } from '../../support/repository.ts';
 
 const TESTING = {
   serviceCode: 'TESTING',
@@ -305,3 +305,15 @@ for (const [name, given, expected] of mistakes) {
     assert.ok(!message.includes(SECRET));
   });
 }
+
+test('the source reads each setting', () => {
+  const paths = readdirSync(repositoryPath('src'), { recursive: true, encoding: 'utf8' });
+  const source = paths
+    .filter((path) => path.endsWith('.ts') && path !== 'config/settings.ts')
+    .map((path) => readRepositoryFile(`src/${path}`))
+    .join('');
+  assert.deepEqual(
+    Object.keys(SETTINGS).filter((path) => !source.includes(`'${path}'`)),
+    [],
+  );
+});
