@@ -1,6 +1,6 @@
 import { HLS_NOTE, IN_LAST_LISTING } from '../../src/listing/label-group.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import type { FamilySpec } from '../../src/listing/family.ts';
+import type { FamilySpec } from '../../src/families/family.ts';
 
 type Key = keyof typeof CATALOGUE;
 

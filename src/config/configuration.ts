@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { StaticLabels } from '../listing/family.ts';
+import type { StaticLabels } from '../families/family.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { PolledCode } from '../poller/polled-code.ts';
 import type { ClientOptions } from '../upstream/client.ts';

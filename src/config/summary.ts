@@ -1,4 +1,4 @@
-import type { StaticLabels } from '../listing/family.ts';
+import type { StaticLabels } from '../families/family.ts';
 import { formatShard } from '../sharding/shard.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
 import type { LoadedConfiguration } from './configuration-source.ts';

@@ -1,7 +1,8 @@
+import { recordOf } from '../families/record-of.ts';
 import type { ColumnReader } from '../json-columns/column-reader.ts';
 import { bitOf, type Fields, type RecordType } from '../json-columns/fields.ts';
 import type { LabelValues } from '../json-columns/label-values.ts';
-import { recordByKey, type AnyLabelSource, type PartKind } from './label-group.ts';
+import type { AnyLabelSource, PartKind } from './label-group.ts';
 import { MISSING_ID } from './label-values.ts';
 import type { BatchValues } from './row-table.ts';
 import type { PictureSizes } from './picture-sizes.ts';
@@ -22,9 +23,7 @@ export class Batch {
     this.#table = table;
     this.#labelValues = labelValues;
     this.#sizes = sizes;
-    this.columns = recordByKey<ColumnsByRecord>(RECORD_KINDS, (kind) =>
-      reader.columnsOf<Fields>(table[kind]),
-    );
+    this.columns = recordOf<ColumnsByRecord>(RECORD_KINDS, (kind) => reader.columnsOf<Fields>(table[kind]));
     const { task, output } = this.columns;
     const tasksOfOutputs = this.#derive('output', (to) => fillOwners(to, task.outputs.ends, task.rows));
     this.#tasksOf = {

@@ -1,3 +1,4 @@
+import { define, type Definition } from '../families/family.ts';
 import {
   labelGroup,
   LABEL_GROUP_NAMES,
@@ -7,30 +8,6 @@ import {
   type TableGaugeKey,
   type TaskGroupName,
 } from './label-groups.ts';
-import type { FamilySpec, FamilyType } from './family.ts';
-
-/** A family: its name tells the type, as OpenMetrics demands of counters and infos. */
-type Definition = Pick<FamilySpec, 'name' | 'help' | 'buckets'> & Partial<Pick<FamilySpec, 'labels'>>;
-
-/** Families by key, with their types and all of their labels. */
-export function define<const Definitions extends Readonly<Record<string, Definition>>>(
-  firstLabels: readonly string[],
-  definitions: Definitions,
-): { readonly [Key in keyof Definitions]: Omit<Definitions[Key], 'labels'> & FamilySpec };
-export function define(firstLabels: readonly string[], definitions: Readonly<Record<string, Definition>>) {
-  return Object.fromEntries(
-    Object.entries(definitions).map(([key, { labels = [], ...family }]) => [
-      key,
-      { ...family, type: toType(family), labels: [...firstLabels, ...labels] },
-    ]),
-  );
-}
-
-function toType({ name, buckets }: Definition): FamilyType {
-  if (name.endsWith('_total')) return 'counter';
-  if (name.endsWith('_info')) return 'info';
-  return buckets === undefined ? 'gauge' : 'histogram';
-}
 
 function listTable(of: 'gauge'): Readonly<Record<TableGaugeKey, Definition>>;
 function listTable(of: 'counter'): Readonly<Record<TableCounterKey, Definition>>;

@@ -35,20 +35,6 @@ export const info = (name: string, help: string) => ({ ...gauge(name, help), typ
  */
 type Origin = RecordKind | 'listed' | 'counted' | 'whole' | 'expected_task' | 'single_task';
 
-/**
- * Makes a record whose values have types of their own, such as the rows of each label group. Only here, a type
- * is asserted: TypeScript cannot relate a key to what `make` returns for it.
- */
-export function recordByKey<Result>(
-  keys: readonly (keyof Result & string)[],
-  make: (key: keyof Result & string) => unknown,
-): Result {
-  const record: Partial<Record<keyof Result, unknown>> = {};
-  for (const key of keys) record[key] = make(key);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return record as Result;
-}
-
 /** Metrics with the same labels of the same record. */
 export interface LabelGroup {
   readonly of: Origin;

@@ -1,3 +1,4 @@
+import { recordOf } from '../families/record-of.ts';
 import {
   counted,
   counter,
@@ -10,7 +11,6 @@ import {
   listed,
   moment,
   output,
-  recordByKey,
   singleTask,
   stream,
   task,
@@ -325,10 +325,10 @@ const EXPECTED_GROUPS = listGroups('expected_task');
 export const TASK_GROUPS = listGroups('single_task');
 export const LABEL_GROUP_NAMES = [...LIMITED_GROUPS, ...WHOLE_GROUPS, ...EXPECTED_GROUPS, ...TASK_GROUPS];
 type FamiliesByGroup = { readonly [G in LabelGroupName]: readonly FamilyOf<G>[] };
-const FAMILIES = recordByKey<FamiliesByGroup>(LABEL_GROUP_NAMES, (name) =>
+const FAMILIES = recordOf<FamiliesByGroup>(LABEL_GROUP_NAMES, (name) =>
   Object.keys(labelGroup(name).families),
 );
-const COUNTERS = recordByKey<FamiliesByGroup>(LABEL_GROUP_NAMES, (name) =>
+const COUNTERS = recordOf<FamiliesByGroup>(LABEL_GROUP_NAMES, (name) =>
   FAMILIES[name].filter((family) => labelGroup(name).families[family]?.type === 'counter'),
 );
 

@@ -1,7 +1,7 @@
+import { recordOf } from '../families/record-of.ts';
 import { ColumnReader, type HashKey } from '../json-columns/column-reader.ts';
 import { LabelValues } from '../json-columns/label-values.ts';
 import { Batch } from './batch.ts';
-import { recordByKey } from './label-group.ts';
 import {
   familiesOf,
   LABEL_GROUPS,
@@ -86,7 +86,7 @@ export class ListingSums {
     });
     this.#sizes = new PictureSizes(labelValues, limits.maxLabelSets, keys.rows);
     this.#batch = new Batch(this.reader, table, labelValues, this.#sizes);
-    this.#tables = recordByKey<Tables>(RECORD_GROUPS, (group) => {
+    this.#tables = recordOf<Tables>(RECORD_GROUPS, (group) => {
       const { of, labels } = LABEL_GROUPS[group];
       const sources = Object.values(labels).map((source) => this.#batch.labelsOf(of, source));
       return new RowTable(familiesOf(group), sources, limits.maxLabelSets, keys.rows);
@@ -263,7 +263,7 @@ export class ListingSums {
     // A server with users or tasks is in both, if only at 0.
     addServers(userServers, taskServers);
     addServers(taskServers, userServers);
-    const rows = recordByKey<Pick<ListingRows, RecordGroupName>>(RECORD_GROUPS, (group) =>
+    const rows = recordOf<Pick<ListingRows, RecordGroupName>>(RECORD_GROUPS, (group) =>
       this.#tables[group].toRows(this.#labelValues),
     );
     return Object.assign(rows, {

@@ -1,6 +1,8 @@
+import { internLabels, type LabelSet } from '../families/label-set.ts';
+import { recordOf } from '../families/record-of.ts';
 import type { LabelValues } from '../json-columns/label-values.ts';
-import { internLabels, OTHER_ID, type LabelSet } from './label-values.ts';
-import { recordOf, type OpenRows } from './rows.ts';
+import { OTHER_ID } from './label-values.ts';
+import type { OpenRows } from './rows.ts';
 
 const FIRST_SLOTS = 64;
 const SLOT_WORDS = 4;

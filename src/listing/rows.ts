@@ -1,4 +1,5 @@
-import { recordByKey } from './label-group.ts';
+import { internLabels, type LabelSet } from '../families/label-set.ts';
+import { recordOf } from '../families/record-of.ts';
 import {
   countersOf,
   familiesOf,
@@ -7,7 +8,6 @@ import {
   type LabelGroupName,
   type LabelNameOf,
 } from './label-groups.ts';
-import { internLabels, type LabelSet } from './label-values.ts';
 
 /**
  * The numbers of a label group: a row for each label set, a column for each family. NaN is no number: the
@@ -87,8 +87,4 @@ export class TextRows<G extends LabelGroupName> implements OpenRows<FamilyOf<G>>
   count(family: FamilyOf<G>, amount: number, ...labels: LabelSet): void {
     this.add(this.find(...labels), family, amount);
   }
-}
-
-export function recordOf<K extends string, T>(keys: readonly K[], make: (key: K) => T): Record<K, T> {
-  return recordByKey<Record<K, T>>(keys, make);
 }

@@ -1,4 +1,4 @@
-import { define } from '../listing/catalogue.ts';
+import { define } from '../families/family.ts';
 import { POLL_FAMILIES, STATE_FAMILIES } from '../poller/catalogue.ts';
 
 /** Families of the process, without those of the web server. */

@@ -1,4 +1,5 @@
-import { define, LISTING_COUNTERS, LISTING_GAUGES, SINGLE_TASK_FAMILIES } from '../listing/catalogue.ts';
+import { define } from '../families/family.ts';
+import { LISTING_COUNTERS, LISTING_GAUGES, SINGLE_TASK_FAMILIES } from '../listing/catalogue.ts';
 import { IN_LAST_LISTING } from '../listing/label-group.ts';
 
 /* Each set of families has a record of its samples beside the state that they show. */

@@ -1,5 +1,5 @@
-import { columnOf, type Samples } from '../listing/family.ts';
-import { recordOf } from '../listing/rows.ts';
+import { recordOf } from '../families/record-of.ts';
+import { columnOf, type Samples } from '../families/family.ts';
 import { POLL_ERROR_REASONS } from '../upstream/errors.ts';
 import { certainOffsetMs, type ClockOffset } from '../upstream/response-headers.ts';
 import type { POLL_FAMILIES } from './catalogue.ts';

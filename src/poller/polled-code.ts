@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { StaticLabels } from '../listing/family.ts';
+import type { StaticLabels } from '../families/family.ts';
 import type { Expectation } from '../tally/expectations.ts';
 import type { ListingRequest } from './fetch-listing.ts';
 

@@ -1,7 +1,7 @@
 import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader.ts';
-import { NO_STATIC_LABELS } from '../listing/family.ts';
-import type { Histogram } from '../listing/histogram.ts';
+import { NO_STATIC_LABELS } from '../families/family.ts';
+import type { Histogram } from '../families/histogram.ts';
 import { BackgroundTask } from '../runtime/background-task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { hideUnexpected } from '../tally/expected-counters.ts';

@@ -7,7 +7,7 @@ import {
   type FamilySpec,
   type Samples,
   type StaticLabels,
-} from '../listing/family.ts';
+} from '../families/family.ts';
 import {
   familiesOf,
   LABEL_GROUP_NAMES,

@@ -1,6 +1,7 @@
+import { recordOf } from '../families/record-of.ts';
 import { countersOf, familiesOf, labelGroup, type LabelGroupName } from '../listing/label-groups.ts';
 import { isNamed } from '../listing/label-values.ts';
-import { addOrSet, recordOf, type Rows } from '../listing/rows.ts';
+import { addOrSet, type Rows } from '../listing/rows.ts';
 import type { Instant } from './instant.ts';
 import { LabelSetLimit } from './label-set-limit.ts';
 

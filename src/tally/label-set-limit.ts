@@ -1,5 +1,6 @@
+import { internLabels, type LabelSet } from '../families/label-set.ts';
 import { countersOf, foldedPlacesOf, isClosed, type LabelGroupName } from '../listing/label-groups.ts';
-import { internLabels, OTHER, type LabelSet } from '../listing/label-values.ts';
+import { OTHER } from '../listing/label-values.ts';
 import type { Instant } from './instant.ts';
 
 /** A label set that has been absent for longer gives its row to a new one. */

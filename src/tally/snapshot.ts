@@ -1,4 +1,4 @@
-import type { HistogramSample } from '../listing/family.ts';
+import type { HistogramSample } from '../families/family.ts';
 import type {
   ExpectedGroupName,
   LimitedGroupName,

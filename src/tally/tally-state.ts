@@ -1,5 +1,5 @@
 import { z, type ZodType } from 'zod';
-import { recordOf } from '../listing/rows.ts';
+import { recordOf } from '../families/record-of.ts';
 import { countersOf, LIMITED_GROUPS, type LimitedGroupName } from '../listing/label-groups.ts';
 import { isNamed } from '../listing/label-values.ts';
 import type { ExpectedCounters } from './expected-counters.ts';

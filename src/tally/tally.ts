@@ -1,3 +1,4 @@
+import { recordOf } from '../families/record-of.ts';
 import { LISTING_FAMILIES } from '../listing/catalogue.ts';
 import {
   COUNTED_GROUPS,
@@ -7,10 +8,9 @@ import {
   type TableFamilyKey,
   type WholeGroupName,
 } from '../listing/label-groups.ts';
-import { recordByKey } from '../listing/label-group.ts';
 import { isNamed, OTHER, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
-import { placeOf, recordOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
+import { placeOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
 import { addGain } from './gains.ts';
 import type { Instant } from './instant.ts';
@@ -101,7 +101,7 @@ export class Tally {
 
   commit(listing: Listing, at: Instant): CommitResult {
     const time = this.#toTimeline(at);
-    const ledgerRows = recordByKey<LedgerRows>(COUNTED_GROUPS, (group) => new TextRows(group));
+    const ledgerRows = recordOf<LedgerRows>(COUNTED_GROUPS, (group) => new TextRows(group));
     const rows = Object.assign(ledgerRows, listing.rows);
     this.#hideUnmetered(rows.outputs);
     const expectedNames = this.#expectedTasks.names;
@@ -143,10 +143,7 @@ export class Tally {
 
   /** What is counted after the last commit, or was restored. */
   collectCounts(): Counts {
-    const rows = recordByKey<RowsOf<LimitedGroupName>>(
-      LIMITED_GROUPS,
-      (group) => this.#groups[group].published,
-    );
+    const rows = recordOf<RowsOf<LimitedGroupName>>(LIMITED_GROUPS, (group) => this.#groups[group].published);
     const expectedRows = this.#expectedCounters.collect(this.#expectedTasks.names);
     const taskRows = this.#details?.collect(this.#ledger);
     return {

@@ -1,6 +1,7 @@
+import type { LabelSet } from '../families/label-set.ts';
 import type { TaskGain } from './ledger/ledger.ts';
 import type { TaskGroupName } from '../listing/label-groups.ts';
-import { OTHER, sanitizeLabelValue, UNKNOWN, type LabelSet } from '../listing/label-values.ts';
+import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing, TaskReading } from '../listing/listing.ts';
 import { placeOf, TextRows, type RowsOf } from '../listing/rows.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';

@@ -2,13 +2,7 @@ import { SERIES_FAMILIES } from '../metrics/catalogue.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import type { LastBody } from '../metrics/exposition/exposition.ts';
-import {
-  columnOf,
-  countSeries,
-  type Family,
-  type FamilySelection,
-  type StaticLabels,
-} from '../listing/family.ts';
+import { columnOf, countSeries, type Family, type StaticLabels } from '../families/family.ts';
 import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
@@ -72,6 +66,9 @@ interface ExporterParts {
   /** A reload changes them. */
   readonly getCodesOnOtherShards: () => Configuration['codesOnOtherShards'];
 }
+
+/** Families that a scrape asks for: all, those of the process, or those of one service code. */
+export type FamilySelection = 'everything' | 'exporter' | { readonly serviceCode: string };
 
 export type ExporterFacade = ReturnType<typeof createExporterFacade>;
 

@@ -3,8 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { renderBlocks } from '../metrics/exposition/exposition.ts';
-import type { FamilySelection } from '../listing/family.ts';
-import type { ExporterFacade } from './exporter-facade.ts';
+import type { ExporterFacade, FamilySelection } from './exporter-facade.ts';
 import {
   acceptsGzip,
   negotiateFormat,

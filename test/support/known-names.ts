@@ -1,7 +1,7 @@
 import { ALERT_SERIES } from '../../deploy/grafana/source/queries.ts';
 import { ExporterMetrics } from '../../src/metrics/exposition/exporter-metrics.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import type { FamilySpec } from '../../src/listing/family.ts';
+import type { FamilySpec } from '../../src/families/family.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createRecordingLogger } from './recording-logger.ts';
 import { parseSelectors } from './promql.ts';

@@ -1,3 +1,4 @@
+import { recordOf } from '../../src/families/record-of.ts';
 import { LISTED_GROUPS, RECORD_GROUPS, type FamilyOf } from '../../src/listing/label-groups.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from '../../src/listing/label-values.ts';
 import {
@@ -9,7 +10,7 @@ import {
   type PartReading,
   type TaskReading,
 } from '../../src/listing/listing.ts';
-import { addOrSet, TextRows, recordOf } from '../../src/listing/rows.ts';
+import { addOrSet, TextRows } from '../../src/listing/rows.ts';
 import type { RecordKind } from '../../src/listing/task-list.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 import { hashTexts } from './text-hash.ts';

@@ -1,4 +1,4 @@
-import type { Family } from '../../src/listing/family.ts';
+import type { Family } from '../../src/families/family.ts';
 import { renderBlocks, type ExpositionFormat } from '../../src/metrics/exposition/exposition.ts';
 
 /** Renders an exposition as text. */

@@ -1,5 +1,5 @@
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import type { HistogramSample } from '../../src/listing/family.ts';
+import type { HistogramSample } from '../../src/families/family.ts';
 import {
   familiesOf,
   LABEL_GROUP_NAMES,

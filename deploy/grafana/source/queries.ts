@@ -1,5 +1,5 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import type { FamilySpec } from '../../../src/listing/family.ts';
+import type { FamilySpec } from '../../../src/families/family.ts';
 
 /** Variables that every selector has. */
 export const SCOPE = ['cluster', 'namespace', 'job', 'instance'];

@@ -1,4 +1,4 @@
-import { NO_STATIC_LABELS } from '../../listing/family.ts';
+import { NO_STATIC_LABELS } from '../../families/family.ts';
 import { selectShard, type Shard } from '../../sharding/shard.ts';
 import { createProblem, expectedFound, formatValue, type Problem } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';

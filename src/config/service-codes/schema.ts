@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { sanitizeLabelValue } from '../../listing/label-values.ts';
 import { CATALOGUE } from '../../metrics/catalogue.ts';
-import type { StaticLabels } from '../../listing/family.ts';
+import type { StaticLabels } from '../../families/family.ts';
 import type { Expectation, ExpectedMinima } from '../../tally/expectations.ts';
 import { baseUrl } from '../addresses.ts';
 import { expectedFound, formatValue } from '../config-error.ts';

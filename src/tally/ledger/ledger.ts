@@ -1,6 +1,6 @@
 import type { ListingRows, TaskReading } from '../../listing/listing.ts';
 import { LISTING_FAMILIES } from '../../listing/catalogue.ts';
-import { Histogram } from '../../listing/histogram.ts';
+import { Histogram } from '../../families/histogram.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
 import type { Instant } from '../instant.ts';
 import { createFindings, type Findings, type CommitTimes } from './account.ts';

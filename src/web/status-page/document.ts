@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { StaticLabels } from '../../listing/family.ts';
+import type { StaticLabels } from '../../families/family.ts';
 import { formatShard } from '../../sharding/shard.ts';
 import type { ProcessStatus } from '../exporter-facade.ts';
 import { formatMoment, formatQuantity, formatTimeSpan, renderAge } from './human-units.ts';

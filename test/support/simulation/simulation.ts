@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Histogram } from '../../../src/listing/histogram.ts';
+import { Histogram } from '../../../src/families/histogram.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { createTally, Poller } from '../../../src/poller/poller.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';

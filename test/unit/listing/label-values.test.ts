@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { internLabels, sanitizeLabelValue } from '../../../src/listing/label-values.ts';
+import { sanitizeLabelValue } from '../../../src/listing/label-values.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 
 test('label values are sanitized', async (t) => {
@@ -30,11 +30,4 @@ test('a label value is well-formed Unicode of 1 to 128 characters without contro
       assert.ok(length >= 1 && length <= 128 && value.isWellFormed() && !/[\p{Cc}\p{Cf}]/u.test(value));
     }),
   );
-});
-
-test('equal label sets are one object, and others are not', () => {
-  const labels = internLabels(['a', 'b']);
-  assert.equal(internLabels(['a', 'b']), labels);
-  for (const other of [['a'], ['ab'], ['a b'], ['b', 'a'], ['a', 'b', '']])
-    assert.notEqual(internLabels(other), labels);
 });

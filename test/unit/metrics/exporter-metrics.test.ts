@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { Registry, Summary } from 'prom-client';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import type { Family } from '../../../src/listing/family.ts';
+import type { Family } from '../../../src/families/family.ts';
 import { render } from '../../support/render.ts';
 import { DefaultMetrics, toDefaultFamily } from '../../../src/metrics/exposition/prom-client-adapter.ts';
 import {

@@ -13,7 +13,7 @@ import {
   countSeries,
   type Family,
   type FamilySpec,
-} from '../../../src/listing/family.ts';
+} from '../../../src/families/family.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { assertPromtoolAccepts } from '../../support/installed-programs.ts';

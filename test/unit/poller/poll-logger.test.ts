@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { recordOf } from '../../../src/families/record-of.ts';
 import { familiesOf } from '../../../src/listing/label-groups.ts';
-import { recordOf } from '../../../src/listing/rows.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { PollLogger } from '../../../src/poller/poll-logger.ts';
 import type { FailedListing } from '../../../src/poller/fetch-listing.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Histogram } from '../../../src/listing/histogram.ts';
+import { Histogram } from '../../../src/families/histogram.ts';
 import { sumColumn } from '../../../src/listing/rows.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { POLL_FAMILIES } from '../../../src/poller/catalogue.ts';
-import { countSeries, type Family, type FamilySpec } from '../../../src/listing/family.ts';
+import { countSeries, type Family, type FamilySpec } from '../../../src/families/family.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
 import { NO_POLLS } from '../../../src/poller/poll-metrics.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';

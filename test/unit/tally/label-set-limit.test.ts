@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { internLabels } from '../../../src/families/label-set.ts';
 import type { LabelGroupName } from '../../../src/listing/label-groups.ts';
-import { internLabels } from '../../../src/listing/label-values.ts';
 import { LabelSetLimit } from '../../../src/tally/label-set-limit.ts';
 import { buildTaskRecord, buildUserRecord } from '../../support/record-builders.ts';
 import { readValues, TallyRun } from '../../support/tally-run.ts';

@@ -1,6 +1,6 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import { columnByLabel, columnOf, NO_NUMBERS } from '../../../src/listing/family.ts';
-import type { Family } from '../../../src/listing/family.ts';
+import { columnByLabel, columnOf, NO_NUMBERS } from '../../../src/families/family.ts';
+import type { Family } from '../../../src/families/family.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { createPolling, createStatus, PROCESS } from './status-page/status-fixtures.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import { columnByLabel } from '../../../src/listing/family.ts';
+import { columnByLabel } from '../../../src/families/family.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { collected, createFakeFacade } from './fake-facade.ts';

@@ -1,4 +1,4 @@
-import type { LabelSet } from './label-values.ts';
+import type { LabelSet } from './label-set.ts';
 
 /** Types of families, as OpenMetrics 1.0 names them. In text 0.0.4, `info` is a gauge of value 1. */
 export type FamilyType = 'gauge' | 'counter' | 'histogram' | 'info';
@@ -12,6 +12,29 @@ export interface FamilySpec {
   readonly labels: readonly string[];
   /** Upper bounds of histogram buckets, without `+Inf`. */
   readonly buckets?: readonly number[];
+}
+
+/** A family: its name tells the type, as OpenMetrics demands of counters and infos. */
+export type Definition = Pick<FamilySpec, 'name' | 'help' | 'buckets'> & Partial<Pick<FamilySpec, 'labels'>>;
+
+/** Families by key, with their types and all of their labels. */
+export function define<const Definitions extends Readonly<Record<string, Definition>>>(
+  firstLabels: readonly string[],
+  definitions: Definitions,
+): { readonly [Key in keyof Definitions]: Omit<Definitions[Key], 'labels'> & FamilySpec };
+export function define(firstLabels: readonly string[], definitions: Readonly<Record<string, Definition>>) {
+  return Object.fromEntries(
+    Object.entries(definitions).map(([key, { labels = [], ...family }]) => [
+      key,
+      { ...family, type: toType(family), labels: [...firstLabels, ...labels] },
+    ]),
+  );
+}
+
+function toType({ name, buckets }: Definition): FamilyType {
+  if (name.endsWith('_total')) return 'counter';
+  if (name.endsWith('_info')) return 'info';
+  return buckets === undefined ? 'gauge' : 'histogram';
 }
 
 /** The numbers of a gauge, a counter or an info: a column of rows. Immutable once published. */
@@ -76,6 +99,3 @@ export function countSeries({ samples }: Family): number {
   else for (const { buckets } of samples) count += buckets.length + 2;
   return count;
 }
-
-/** Families that a scrape asks for: all, those of the process, or those of one service code. */
-export type FamilySelection = 'everything' | 'exporter' | { readonly serviceCode: string };
