@@ -6,7 +6,7 @@ import { LOCAL_FILE_SYSTEM } from './config/file-system.ts';
 import { Reloader, warnAboutUnmatched } from './config/reloader.ts';
 import type { ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
 import { watchFiles } from './config/watched-files.ts';
-import { ExporterMetrics } from './metrics/exposition/exporter-metrics.ts';
+import { ExporterMetrics } from './metrics/exporter-metrics.ts';
 import type { CodeDiff, PolledCode } from './poller/polled-code.ts';
 import { createTally, Poller } from './poller/poller.ts';
 import { openReaderPool, READER_KEY_BYTES } from './poller/reader-module.ts';

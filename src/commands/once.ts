@@ -5,7 +5,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { parseDuration } from '../config/units.ts';
 import { observePoll, type Observation } from '../diagnostics/observe-poll.ts';
 import { formatReport } from '../diagnostics/report.ts';
-import { renderBlocks } from '../metrics/exposition/exposition.ts';
+import { renderBlocks } from '../metrics/exposition.ts';
 import { createTally } from '../poller/poller.ts';
 import { openReaderPool, READER_KEY_BYTES } from '../poller/reader-module.ts';
 import { createLogger } from '../runtime/logger.ts';

@@ -1,4 +1,4 @@
-import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
+import type { ExporterMetrics } from '../metrics/exporter-metrics.ts';
 import type { CodeDiff } from '../poller/polled-code.ts';
 import { raceAbort } from '../runtime/abort.ts';
 import type { Logger } from '../runtime/logger.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ConnectionCloseReason, WebMetrics } from '../metrics/exposition/web-metrics.ts';
+import type { ConnectionCloseReason, WebMetrics } from '../metrics/web-metrics.ts';
 import { MAX_CONNECTIONS, MAX_UNREAD_RESPONSE_BYTES } from '../runtime/limits.ts';
 
 /** How long a client may take to read a response. */

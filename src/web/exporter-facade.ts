@@ -1,7 +1,7 @@
 import { SERIES_FAMILIES } from '../metrics/catalogue.ts';
 import type { Configuration } from '../config/configuration.ts';
-import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
-import type { LastBody } from '../metrics/exposition/exposition.ts';
+import type { ConfigLoads, ExporterMetrics } from '../metrics/exporter-metrics.ts';
+import type { LastBody } from '../metrics/exposition.ts';
 import { columnOf, countSeries, type Family, type StaticLabels } from '../families/family.ts';
 import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';

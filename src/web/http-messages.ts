@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
-import type { ExpositionFormat } from '../metrics/exposition/exposition.ts';
+import type { ExpositionFormat } from '../metrics/exposition.ts';
 
 /** An HTTP request without its socket. */
 export interface WebRequest {

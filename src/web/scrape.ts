@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
-import { renderBlocks } from '../metrics/exposition/exposition.ts';
+import { renderBlocks } from '../metrics/exposition.ts';
 import type { ExporterFacade, FamilySelection } from './exporter-facade.ts';
 import {
   acceptsGzip,

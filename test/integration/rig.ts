@@ -8,7 +8,7 @@ import { startSimulator, type Simulator } from '../simulator/server.ts';
 import { createWorld, type World } from '../simulator/world.ts';
 import { BUILD } from '../support/build-info.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import type { ExpositionFormat } from '../../src/metrics/exposition/exposition.ts';
+import type { ExpositionFormat } from '../../src/metrics/exposition.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { render } from '../support/render.ts';
 import type { FaultTarget } from './fault-actions.ts';

@@ -1,5 +1,5 @@
 import { ALERT_SERIES } from '../../deploy/grafana/source/queries.ts';
-import { ExporterMetrics } from '../../src/metrics/exposition/exporter-metrics.ts';
+import { ExporterMetrics } from '../../src/metrics/exporter-metrics.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import type { FamilySpec } from '../../src/families/family.ts';
 import { systemClock } from '../../src/runtime/clock.ts';

@@ -1,5 +1,5 @@
 import type { Family } from '../../src/families/family.ts';
-import { renderBlocks, type ExpositionFormat } from '../../src/metrics/exposition/exposition.ts';
+import { renderBlocks, type ExpositionFormat } from '../../src/metrics/exposition.ts';
 
 /** Renders an exposition as text. */
 export function render(families: Iterable<Family>, format: ExpositionFormat): string {

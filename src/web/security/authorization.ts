@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import type { RequestRejectionReason, WebMetrics } from '../../metrics/exposition/web-metrics.ts';
+import type { RequestRejectionReason, WebMetrics } from '../../metrics/web-metrics.ts';
 import { MAX_WAITING_PASSWORDS } from '../../runtime/limits.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Connection } from '../connections.ts';

@@ -5,11 +5,8 @@ import { Registry, Summary } from 'prom-client';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import type { Family } from '../../../src/families/family.ts';
 import { render } from '../../support/render.ts';
-import { DefaultMetrics, toDefaultFamily } from '../../../src/metrics/exposition/prom-client-adapter.ts';
-import {
-  ExporterMetrics,
-  type ExporterMetricsOptions,
-} from '../../../src/metrics/exposition/exporter-metrics.ts';
+import { DefaultMetrics, toDefaultFamily } from '../../../src/metrics/prom-client-adapter.ts';
+import { ExporterMetrics, type ExporterMetricsOptions } from '../../../src/metrics/exporter-metrics.ts';
 import type { StateStatistics } from '../../../src/state/state-store.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import { renderBlocks } from '../../../src/metrics/exposition/exposition.ts';
+import { renderBlocks } from '../../../src/metrics/exposition.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 import { render } from '../../support/render.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatCanonicalFloat, formatSampleValue } from '../../../src/metrics/exposition/exposition.ts';
+import { formatCanonicalFloat, formatSampleValue } from '../../../src/metrics/exposition.ts';
 
 // The examples of OpenMetrics 1.0, "Canonical Numbers".
 const CANONICAL = [

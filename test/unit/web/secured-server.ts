@@ -11,7 +11,7 @@ import type {
   ConnectionCloseReason,
   RequestRejectionReason,
   WebMetrics,
-} from '../../../src/metrics/exposition/web-metrics.ts';
+} from '../../../src/metrics/web-metrics.ts';
 import { LOCAL_FILE_SYSTEM } from '../../../src/config/file-system.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { respondText } from '../../../src/web/http-messages.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SERVICE_CODE_KEYS } from '../../../../src/config/service-codes/schema.ts';
-import { ExporterMetrics } from '../../../../src/metrics/exposition/exporter-metrics.ts';
+import { ExporterMetrics } from '../../../../src/metrics/exporter-metrics.ts';
 import { readAlertRules } from '../../../support/deploy-files.ts';
 import { loadConfiguration, catchConfigErrorMessage, SECRET } from '../../../support/configuration.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

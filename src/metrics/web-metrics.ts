@@ -1,6 +1,6 @@
-import { recordOf } from '../../families/record-of.ts';
-import { columnByLabel, columnOf, toFamilies, type Family } from '../../families/family.ts';
-import { WEB_FAMILIES } from '../catalogue.ts';
+import { recordOf } from '../families/record-of.ts';
+import { columnByLabel, columnOf, toFamilies, type Family } from '../families/family.ts';
+import { WEB_FAMILIES } from './catalogue.ts';
 
 const CONNECTION_CLOSE_REASONS = ['max_connections', 'key_updates', 'pipelining', 'slow_client'] as const;
 

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Family, FamilySpec, FamilyType, HistogramSample } from '../../families/family.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Family, FamilySpec, FamilyType, HistogramSample } from '../families/family.ts';
 
 export interface RegistryMetric {
   readonly name: string;

@@ -1,12 +1,12 @@
-import type { Clock } from '../../runtime/clock.ts';
-import { MEMORY_LIMIT_BYTES } from '../../runtime/limits.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { SINGLE_SHARD, type Shard } from '../../sharding/shard.ts';
-import type { StateStatistics } from '../../state/state-store.ts';
-import type { AccountBudget } from '../../tally/account-budget.ts';
-import { PROCESS_FAMILIES } from '../catalogue.ts';
-import { columnByLabel, columnOf, toFamilies, type Family } from '../../families/family.ts';
-import { Histogram } from '../../families/histogram.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { MEMORY_LIMIT_BYTES } from '../runtime/limits.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
+import type { StateStatistics } from '../state/state-store.ts';
+import type { AccountBudget } from '../tally/account-budget.ts';
+import { PROCESS_FAMILIES } from './catalogue.ts';
+import { columnByLabel, columnOf, toFamilies, type Family } from '../families/family.ts';
+import { Histogram } from '../families/histogram.ts';
 import { DefaultMetrics } from './prom-client-adapter.ts';
 import { createWebMetrics } from './web-metrics.ts';
 

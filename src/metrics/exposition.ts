@@ -1,10 +1,5 @@
-import type { LabelSet } from '../../families/label-set.ts';
-import {
-  NO_STATIC_LABELS,
-  type Family,
-  type FamilySpec,
-  type HistogramSample,
-} from '../../families/family.ts';
+import type { LabelSet } from '../families/label-set.ts';
+import { NO_STATIC_LABELS, type Family, type FamilySpec, type HistogramSample } from '../families/family.ts';
 
 /** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
 export type ExpositionFormat = 'text' | 'openmetrics';
