@@ -1,10 +1,10 @@
-import type { RejectedEntry } from '../listing/listing.ts';
+import { formatRejectedEntry } from '../listing/listing.ts';
 import { readCounts, sumColumn } from '../listing/rows.ts';
+import { findRemedies, getRedirectOrigin } from '../poller/remedies.ts';
 import { wrapText } from '../runtime/output.ts';
 import type { ExpectedTask } from '../tally/expectations.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { Observation } from './observe-poll.ts';
-import { findRemedies, getRedirectOrigin } from './remedies.ts';
 
 const LABEL_WIDTH = 14;
 const TEXT_WIDTH = 100 - LABEL_WIDTH - 2;
@@ -128,13 +128,6 @@ function formatListing({ fetched }: Observation): readonly string[] {
     ...(invalidFields.length > 0 ? ['invalid fields, which count as missing:'] : []),
     ...invalidFields.map(([field, count]) => `  ${field.replace(' ', '.')}: ${count}`),
   ];
-}
-
-/** `user_list[3]: not_an_object`, `an output of task_list[0]: not_an_object` */
-export function formatRejectedEntry({ record, index, reason }: RejectedEntry): string {
-  if (record === 'user') return `user_list[${index}]: ${reason}`;
-  const owner = record === 'task' ? '' : `${/^[aeiou]/.test(record) ? 'an' : 'a'} ${record} of `;
-  return `${owner}task_list[${index}]: ${reason}`;
 }
 
 /** Shows what each value of `tasks.name` would give, one line per task. */

@@ -64,6 +64,13 @@ export interface RejectedEntry {
   readonly index: number;
 }
 
+/** `user_list[3]: not_an_object`, `an output of task_list[0]: not_an_object` */
+export function formatRejectedEntry({ record, index, reason }: RejectedEntry): string {
+  if (record === 'user') return `user_list[${index}]: ${reason}`;
+  const owner = record === 'task' ? '' : `${/^[aeiou]/.test(record) ? 'an' : 'a'} ${record} of `;
+  return `${owner}task_list[${index}]: ${reason}`;
+}
+
 /** The rows of a listing. Readings refer to them, and the ledger adds to them. */
 export type ListingRows = OpenRowsOf<RecordGroupName> & { readonly [G in ListedGroupName]: TextRows<G> };
 

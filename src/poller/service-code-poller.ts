@@ -1,4 +1,3 @@
-import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader.ts';
 import { NO_STATIC_LABELS } from '../families/family.ts';
 import type { Histogram } from '../families/histogram.ts';
@@ -14,6 +13,7 @@ import { computeTotals, PollHistory, type CompletedPoll } from './poll-history.t
 import type { PollLogger } from './poll-logger.ts';
 import { NO_POLLS, type SkipReason } from './poll-metrics.ts';
 import type { PolledCode } from './polled-code.ts';
+import { findRemedies } from './remedies.ts';
 import { computeNextPoll, findFirstPollAfter } from './schedule.ts';
 import type { CodeState, PollFailure, Store } from './store.ts';
 

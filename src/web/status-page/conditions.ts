@@ -1,4 +1,4 @@
-import { formatRejectedEntry } from '../../diagnostics/report.ts';
+import { formatRejectedEntry } from '../../listing/listing.ts';
 import type { ExpectedTask } from '../../tally/expectations.ts';
 import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
 import { formatCount, formatMoment, formatQuantity, formatSince, renderAge } from './human-units.ts';

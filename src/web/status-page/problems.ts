@@ -1,4 +1,4 @@
-import { NO_TRAFFIC_REMEDY, STALE_LISTING_REMEDY } from '../../diagnostics/remedies.ts';
+import { NO_TRAFFIC_REMEDY, STALE_LISTING_REMEDY } from '../../poller/remedies.ts';
 import type { ProcessStatus } from '../exporter-facade.ts';
 import { formatSince, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';

@@ -1,17 +1,24 @@
-import type { FailedListing } from '../poller/fetch-listing.ts';
+import type { ListingTarget } from '../upstream/client.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
 import { BROKEN_HTTP, NOT_HTTP } from '../upstream/error-classification.ts';
 import { POLL_ERRORS } from '../upstream/errors.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
-import type { Observation } from './observe-poll.ts';
+import type { FailedListing, GoodListing } from './fetch-listing.ts';
 
-/** What a remedy is found by; of a poll of the poll loop, the first three and `hasSucceeded`. */
-export type Symptoms = Pick<Observation, 'target' | 'fetched' | 'response'> &
-  Partial<Observation> & {
-    /** Whether a poll at this base URL has succeeded. */
-    readonly hasSucceeded?: boolean;
-  };
+/** What a remedy is found by. Only the poll loop knows `hasSucceeded`, and only an observed poll the rest. */
+export interface Symptoms {
+  readonly target: ListingTarget;
+  readonly fetched: GoodListing | FailedListing;
+  readonly response: ResponseHead | undefined;
+  /** Whether a poll at this base URL has succeeded. */
+  readonly hasSucceeded?: boolean;
+  readonly connection?: { readonly proxy?: string };
+  readonly times?: { readonly connectedMs: number | undefined };
+  readonly compressedBytes?: number;
+  /** The first character of the body that is no white space. */
+  readonly bodyStart?: string;
+}
 
 export const STALE_LISTING_REMEDY =
   'Set poll.stale_after above poll.interval. The service may have requested a pause (Retry-After).';

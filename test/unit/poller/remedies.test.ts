@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '../../../src/diagnostics/observe-poll.ts';
-import { findRemedies, STALE_LISTING_REMEDY, type Symptoms } from '../../../src/diagnostics/remedies.ts';
+import { findRemedies, STALE_LISTING_REMEDY, type Symptoms } from '../../../src/poller/remedies.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
@@ -11,7 +11,7 @@ import {
   createObservation,
   createResponse,
   NO_RESPONSE,
-} from './observations.ts';
+} from '../diagnostics/observations.ts';
 
 /** A poll that failed without a response. */
 const fail = (reason: Parameters<typeof createFailure>[0], code?: string): Partial<Observation> => ({
@@ -110,7 +110,7 @@ test('each finding has its remedies, the likeliest first', () => {
     `=== ${name}\n`,
     ...findRemedies({ ...createObservation(overrides), ...overrides }).map((remedy) => `${remedy}\n`),
   ]);
-  assertGolden('diagnostics/remedies.txt', sections.flat().join(''));
+  assertGolden('poller/remedies.txt', sections.flat().join(''));
 });
 
 test('every setting that a remedy names exists', () => {
