@@ -1,10 +1,10 @@
-import type { ExporterMetrics } from '../metrics/exporter-metrics.ts';
-import type { CodeDiff } from '../poller/polled-code.ts';
-import { raceAbort } from '../runtime/abort.ts';
-import type { Logger } from '../runtime/logger.ts';
-import type { Configuration } from './configuration.ts';
-import type { LoadedConfiguration } from './configuration-source.ts';
-import { ConfigError } from './config-error.ts';
+import type { ExporterMetrics } from './metrics/exporter-metrics.ts';
+import type { CodeDiff } from './poller/polled-code.ts';
+import { raceAbort } from './runtime/abort.ts';
+import type { Logger } from './runtime/logger.ts';
+import type { Configuration } from './config/configuration.ts';
+import type { LoadedConfiguration } from './config/configuration-source.ts';
+import { ConfigError } from './config/config-error.ts';
 
 export type ReloadTrigger = 'signal' | 'request' | 'file';
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LoadedConfiguration } from '../../../src/config/configuration-source.ts';
-import { ConfigError } from '../../../src/config/config-error.ts';
-import type { CodeFile } from '../../../src/config/service-codes/code-files.ts';
-import { Reloader, type ReloaderOptions } from '../../../src/config/reloader.ts';
-import type { CodeDiff, PolledCode } from '../../../src/poller/polled-code.ts';
-import { deferred } from '../../support/deferred.ts';
-import { createRecordingLogger } from '../../support/recording-logger.ts';
-import { createPolledCode } from '../poller/rig.ts';
-import { loadWithSources, REQUIRED_ENVIRONMENT } from '../../support/configuration.ts';
+import type { LoadedConfiguration } from '../../src/config/configuration-source.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import type { CodeFile } from '../../src/config/service-codes/code-files.ts';
+import { Reloader, type ReloaderOptions } from '../../src/reloader.ts';
+import type { CodeDiff, PolledCode } from '../../src/poller/polled-code.ts';
+import { deferred } from '../support/deferred.ts';
+import { createRecordingLogger } from '../support/recording-logger.ts';
+import { createPolledCode } from './poller/rig.ts';
+import { loadWithSources, REQUIRED_ENVIRONMENT } from '../support/configuration.ts';
 
 const started = await loadWithSources({ env: REQUIRED_ENVIRONMENT });
 const VALID: LoadedConfiguration = {
