@@ -1,38 +1,29 @@
 import assert from 'node:assert/strict';
-import { symlinkSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Program, PROGRAM_PATH, SETTINGS } from '../../support/program.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { Program, PROGRAM_PATH, SETTINGS, startProgram } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Starts the program by a path of its own: other tests run exporters, too. */
-function start(folder: TemporaryFolder, args: readonly string[], env = {}): Program {
-  return new Program(process.execPath, [folder.at('main.js'), ...args], env);
-}
-
-for (const [what, createAddress] of [
-  ['on an IPv6 address', () => '[::1]:0'],
-  ['on all addresses', () => ':0'],
-  ['on a Unix socket', (folder: TemporaryFolder) => `unix:${folder.at('exporter socket')}`],
-] as const)
-  test(`without flags, healthcheck finds an exporter ${what}, whatever the file says now`, async () => {
-    using folder = new TemporaryFolder();
-    symlinkSync(PROGRAM_PATH, folder.at('main.js'));
-    const address = createAddress(folder);
-    const text = `upstream: { base_url: http://127.0.0.1:1 }\nservice_codes: [A]\nsecret: abc\nweb: { listen_address: "${address}" }\n`;
-    writeFileSync(folder.at('xvs.yml'), text);
-    await using exporter = start(folder, [`--config.file=${folder.at('xvs.yml')}`]);
-    await exporter.waitForOutput(/"msg":"Listening"/);
-    writeFileSync(folder.at('xvs.yml'), '[');
-    await using health = start(folder, ['healthcheck']);
-    assert.equal(await health.exitCode, 0, health.stderr);
-  });
-
-test('without flags and a running exporter, healthcheck uses the address of the environment', async () => {
-  using folder = new TemporaryFolder();
-  symlinkSync(PROGRAM_PATH, folder.at('main.js'));
-  symlinkSync(PROGRAM_PATH, folder.at('other.js'));
-  await using exporter = new Program(process.execPath, [folder.at('other.js')], SETTINGS);
+test('without flags, healthcheck uses the address of the environment, whatever other exporters run', async () => {
+  await using other = startProgram([], SETTINGS);
+  await using exporter = startProgram([], SETTINGS);
+  await other.waitForPort();
   const address = `127.0.0.1:${await exporter.waitForPort()}`;
-  await using health = start(folder, ['healthcheck'], { XVS_WEB_LISTEN_ADDRESS: address });
+  await using health = startProgram(['healthcheck'], { XVS_WEB_LISTEN_ADDRESS: address });
   assert.equal(await health.exitCode, 0, health.stderr);
+});
+
+/** Starts a command as an init does, which has it in its own command line, and checks it until it is healthy. */
+const INIT = `"$@" &
+until "$1" "$2" healthcheck; do kill -0 $! || exit 9; done
+kill $!`;
+
+test('in a container, healthcheck uses the flags of process 1', async (t) => {
+  if (!isInstalled(t, 'unshare')) return;
+  using folder = new TemporaryFolder();
+  const flag = `--web.listen-address=unix:${folder.at('exporter socket')}`;
+  const container = ['--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  const command = [process.execPath, PROGRAM_PATH, 'serve', flag];
+  await using init = new Program('unshare', [...container, 'sh', '-c', INIT, 'init', ...command], SETTINGS);
+  assert.equal(await init.exitCode, 0, init.stderr);
 });
