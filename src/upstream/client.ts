@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import { linkAbort, raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { TurnGate } from './turn-gate.ts';
-import { type ConnectionOptions, UpstreamConnections, type UnsignedRequest } from './connections.ts';
+import { type ConnectionOptions, UpstreamConnections } from './connections.ts';
 import { ACCEPTED_CODINGS, decompress, parseContentEncoding, skipByteOrderMark } from './decoding.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
@@ -170,28 +171,18 @@ export class UpstreamClient implements AsyncDisposable {
       'accept-encoding': ACCEPTED_CODINGS,
       'user-agent': this.#options.userAgent,
     };
-    let requestMs = this.#clock.now();
+    const requestMs = this.#clock.now();
+    // When the request is sent, its signature is at most as old as the deadline of the poll.
+    const signature = signRequest(target.signing, target.secret, address, requestMs);
+    observer?.onRequest?.(
+      redactRequest(target.secret, target.signing, address, { ...headers, ...signature }),
+    );
     let informationalResponses = 0;
-    /** Of the signature: undici would pass it on as a failure of the request. */
-    let internalError: unknown;
-    const request: UnsignedRequest = {
+    const request: Dispatcher.RequestOptions = {
       origin,
       path: url.slice(origin.length),
       method: 'GET',
-      headers,
-      sign: () => {
-        requestMs = this.#clock.now();
-        try {
-          const signature = signRequest(target.signing, target.secret, address, requestMs);
-          observer?.onRequest?.(
-            redactRequest(target.secret, target.signing, address, { ...headers, ...signature }),
-          );
-          return signature;
-        } catch (error) {
-          internalError = error;
-          throw error;
-        }
-      },
+      headers: { ...headers, ...signature },
       signal,
       onInfo: () => {
         informationalResponses += 1;
@@ -208,7 +199,7 @@ export class UpstreamClient implements AsyncDisposable {
     const sent = connections.request(request, isFresh);
     // undici cannot cancel a request while it connects.
     const received = await raceAbort(sent, signal).catch((error: unknown) => {
-      throw internalError ?? (signal.aborted ? signal.reason : toUpstreamError(error));
+      throw signal.aborted ? signal.reason : toUpstreamError(error);
     });
     connections.originsWithResponse.add(origin);
     const { statusCode: status, body } = received;

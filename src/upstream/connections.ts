@@ -59,11 +59,6 @@ const MAX_KEY_UPDATES = 32;
 /** A resumed TLS session would outlive the certificate that it was opened with. */
 const WITHOUT_SESSIONS = { maxCachedSessions: 0 };
 
-/** Signed when a connection is free for it: a service accepts signatures for a short time. */
-export type UnsignedRequest = Dispatcher.RequestOptions & {
-  readonly sign: () => Readonly<Record<string, string>>;
-};
-
 /** The connections of a client, opened on demand. Disposing closes all, those being opened included. */
 export class UpstreamConnections implements AsyncDisposable {
   /** Only these origins can have a kept-alive connection. */
@@ -82,7 +77,7 @@ export class UpstreamConnections implements AsyncDisposable {
   }
 
   /** Sends a request; with `isFresh`, on a connection of its own. */
-  request(request: UnsignedRequest, isFresh: boolean): Promise<Dispatcher.ResponseData> {
+  request(request: Dispatcher.RequestOptions, isFresh: boolean): Promise<Dispatcher.ResponseData> {
     const origin = String(request.origin);
     const { httpProxy, httpsProxy } = this.#options.proxy;
     const proxy = origin.startsWith('https:') ? httpsProxy : httpProxy;
@@ -117,7 +112,7 @@ export class UpstreamConnections implements AsyncDisposable {
     const connectToProxy = this.#createConnector({});
     const proxyUrls = [httpProxy, httpsProxy].filter((url) => url !== '').map((url) => new URL(url).href);
     const poolOptions = {
-      factory: (origin: URL, options: object) => new SigningClient(origin, options, clock),
+      factory: (origin: URL, options: object) => new AgingClient(origin, options, clock),
       connections: maxConnections,
       keepAliveTimeout: KEEP_ALIVE_MS,
     };
@@ -223,15 +218,10 @@ function limitKeyUpdates(socket: TLSSocket): void {
   });
 }
 
-/** One shared error: its stack is never shown. */
-const CONNECTION_OPEN = new Error('The connection is open');
-
-/** A connection. The pool passes it a request only when it is free. */
-class SigningClient extends Client {
+/** A connection that asks the service to close it with the first response after five minutes. */
+class AgingClient extends Client {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #connectedMs = 0;
-  /** Settles when the request that opens the connection has been replaced, or has failed. */
-  #opening: Promise<void> = Promise.resolve();
 
   constructor(origin: URL, options: Client.Options, clock: Pick<Clock, 'monotonic'>) {
     super(origin, options);
@@ -241,46 +231,10 @@ class SigningClient extends Client {
     });
   }
 
-  override dispatch(
-    options: Dispatcher.DispatchOptions & Partial<UnsignedRequest>,
-    handler: Dispatcher.DispatchHandler,
-  ): boolean {
-    const { sign, ...request } = options;
-    if (sign === undefined) return super.dispatch(request, handler);
-    const send = (): boolean => {
-      const isOld = this.#clock.monotonic() - this.#connectedMs >= MAX_CONNECTION_AGE_MS;
-      const headers = { ...request.headers, ...sign() };
-      return super.dispatch({ ...request, headers, reset: request.reset === true || isOld }, handler);
-    };
-    if (this.stats.connected) return send();
-    // undici connects only for a request. This one ends when the connection is open, before it is written.
-    let isFree = false;
-    this.#opening = new Promise((resolve) => {
-      isFree = super.dispatch(request, {
-        onRequestStart: () => {
-          throw CONNECTION_OPEN;
-        },
-        onResponseError: (_controller, error) => {
-          resolve();
-          try {
-            if (error === CONNECTION_OPEN) send();
-            else handler.onError?.(error);
-          } catch (cause) {
-            handler.onError?.(new Error('The request could not be signed', { cause }));
-          }
-        },
-      });
-    });
-    return isFree;
-  }
-
-  /** undici's agent closes a pool that has no open connection, although requests wait for one. */
-  override close(): Promise<void>;
-  override close(callback: () => void): void;
-  override close(callback?: () => void): Promise<void> | void {
-    // undici then calls this method with a callback.
-    if (callback === undefined) return super.close();
-    void this.#opening.then(() => super.close(callback));
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const isOld =
+      this.stats.connected && this.#clock.monotonic() - this.#connectedMs >= MAX_CONNECTION_AGE_MS;
+    return super.dispatch({ ...options, reset: options.reset === true || isOld }, handler);
   }
 }
 

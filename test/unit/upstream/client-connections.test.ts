@@ -50,25 +50,6 @@ for (const name of ['directly', 'through a proxy'] as const) {
     for (let poll = 0; poll < 3; poll += 1) await collectListing(client, targetAt(url));
     assert.deepEqual(resumed, [false, false, false]);
   });
-
-  test(`a request is signed after the handshake of its connection, ${name}`, async (t) => {
-    const clock = new ManualClock(START_MS);
-    const timestamps: (string | string[] | undefined)[] = [];
-    const slowHandshake = {
-      ...identity,
-      ALPNCallback: () => {
-        clock.advance(3000);
-        return 'http/1.1';
-      },
-    };
-    const url = await serveHttps(t, slowHandshake, (request, response) => {
-      timestamps.push(request.headers['xvs-timestamp']);
-      response.end('{}');
-    });
-    const proxy = name === 'directly' ? {} : { httpsProxy: (await serveProxy(t)).url };
-    await collectListing(openClient(t, { tls: { ca }, proxy }, clock), targetAt(url));
-    assert.deepEqual(timestamps, [String(START_MS + 3000)]);
-  });
 }
 
 test('no request fails because a service closes each connection, although others wait for one', async (t) => {

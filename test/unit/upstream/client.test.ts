@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { describe, it, test, type TestContext } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { collectListing, CLOCK, assertFailsWith, openClient, OPTIONS, targetAt } from './collect-listing.ts';
-import { serveHttp, serveProxy } from '../../support/servers.ts';
+import { collectListing, assertFailsWith, openClient, OPTIONS, targetAt } from './collect-listing.ts';
+import { serveHttp } from '../../support/servers.ts';
 
 const BODY = Buffer.from(JSON.stringify({ ret: 0, user_list: [], task_list: [], fill: 'é'.repeat(200_000) }));
 const MIB = 1024 * 1024;
@@ -45,24 +45,6 @@ test('four informational responses before the listing are ignored', async (t) =>
   });
   assert.equal((await collectListing(openClient(t), targetAt(url))).body.toString(), '{}');
 });
-
-for (const [name, getProxy] of [
-  ['directly', () => Promise.resolve({})],
-  ['through a proxy', async (t: TestContext) => ({ httpProxy: (await serveProxy(t)).url })],
-] as const)
-  test(`a request that waits for a connection is signed when it is free, ${name}`, async (t) => {
-    let nowMs = 1000;
-    const timestamps: (string | string[] | undefined)[] = [];
-    const url = await serveHttp(t, (request, response) => {
-      timestamps.push(request.headers['xvs-timestamp']);
-      nowMs += 1500;
-      response.end('{}');
-    });
-    const clock = { ...CLOCK, now: () => nowMs };
-    const client = openClient(t, { maxConnections: 1, proxy: await getProxy(t) }, clock);
-    await Promise.all(Array.from({ length: 3 }, () => collectListing(client, targetAt(url))));
-    assert.deepEqual(timestamps, ['1000', '2500', '4000']);
-  });
 
 test('a request ends at its deadline by the clock of the client', async (t) => {
   const hasArrived = deferred();
