@@ -33,8 +33,7 @@ export class Histogram {
   /** Restores persisted counts; ignores them if the buckets were different. */
   restore({ counts, sum }: PersistedHistogram): void {
     if (counts.length !== this.#counts.length) return;
-    // Bounded: the buckets.
-    this.#counts.splice(0, counts.length, ...counts);
+    for (const [index, count] of counts.entries()) this.#counts[index] = count;
     this.#sum = sum;
   }
 

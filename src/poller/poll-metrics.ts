@@ -35,7 +35,7 @@ export interface PollState {
 const ERROR_LABELS = POLL_ERROR_REASONS.map((reason) => [reason]);
 const SKIP_LABELS = SKIP_REASONS.map((reason) => [reason]);
 
-const toSeconds = (ms: number | undefined) => columnOf(ms && ms / 1000);
+const toSeconds = (ms: number | undefined) => columnOf(ms === undefined ? undefined : ms / 1000);
 
 /** Counters exist from the start, at 0. */
 export const POLL_SAMPLES = {

@@ -139,7 +139,7 @@ interface View {
 export type NewCounters = 'zero' | 'total';
 
 const OWN_SAMPLES = {
-  up: ({ isUp }) => columnOf(isUp === undefined ? isUp : Number(isUp)),
+  up: ({ isUp }) => columnOf(isUp === undefined ? undefined : Number(isUp)),
   ret: ({ ret }) => columnOf(ret),
   taskLifetime: ({ snapshot, restored }) => (snapshot ?? restored)?.lifetimes,
   expectedTasks: ({ expectation }) => columnOf(expectation?.tasks),

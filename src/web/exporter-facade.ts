@@ -86,8 +86,8 @@ export function createExporterFacade(parts: ExporterParts) {
     ): Promise<Iterable<Family>> {
       const nowMs = clock.monotonic();
       if (typeof selection === 'object') {
-        const states = [store.get(selection.serviceCode) ?? []].flat();
-        return [...store.collectFamilies(nowMs, states, newCounters)];
+        const state = store.get(selection.serviceCode);
+        return state === undefined ? [] : [...store.collectFamilies(nowMs, [state], newCounters)];
       }
       const ownFamilies = await exporterMetrics.collect(store.states.length);
       // `series` is a series, too.

@@ -236,10 +236,13 @@ function takeContinued(
   if (group === undefined) return undefined;
   const { larger, others } = group;
   const { bytes = NO_VALUE } = reading;
-  // Bounded: one.
-  while ((others[0]?.baseBytes ?? NO_VALUE) > bytes) larger.push(...others.splice(0, 1));
-  const [first] = others;
-  return first !== undefined && continuesPart(first, reading, update) ? others.shift() : undefined;
+  let [next] = others;
+  while (next !== undefined && next.baseBytes > bytes) {
+    larger.push(next);
+    others.shift();
+    [next] = others;
+  }
+  return next !== undefined && continuesPart(next, reading, update) ? others.shift() : undefined;
 }
 
 function groupByIdentity(parts: readonly PartAccount[]): ReadonlyMap<number, Namesakes> {
