@@ -3,8 +3,6 @@ interface PollErrorKind {
   readonly meaning: string;
   /** What to check first if no symptom shows the cause. */
   readonly check: string;
-  /** Whether the remedy is usually at the service or its network, and not at the exporter. */
-  readonly isAtService: boolean;
 }
 
 /** Why polls fail: the values of the label `reason`. */
@@ -13,66 +11,54 @@ const KINDS = {
     meaning: 'The service did not respond in time',
     check:
       'Check the load of the service and packet loss on the network. If listings are large, raise upstream.timeout.',
-    isAtService: true,
   },
   dns: {
     meaning: 'The name of the service could not be resolved',
     check: 'Check the host name in upstream.base_url and the DNS servers of this machine.',
-    isAtService: false,
   },
   connect: {
     meaning: 'Could not connect to the service',
     check:
       'Check the host and port in upstream.base_url, that the service is running, firewalls and proxy settings.',
-    isAtService: false,
   },
   tls: {
     meaning: 'Could not establish a trusted TLS connection to the service',
     check:
       'Check upstream.ca_file, the expiry date and host name of the certificate, and whether this port speaks HTTPS.',
-    isAtService: false,
   },
   reset: {
     meaning: 'The connection to the service was lost',
     check: 'If this repeats, check the service and the proxies and load balancers in front of it.',
-    isAtService: true,
   },
   http_status: {
     meaning: 'The service answered with an HTTP error',
     check:
       'From status 500 on, check the service and its load balancer; below, set upstream.base_url to the address of the service, without the path /api/….',
-    isAtService: true,
   },
   too_large: {
     meaning: 'The listing exceeds upstream.max_response_size',
     check: 'If listings of this size are expected, raise upstream.max_response_size.',
-    isAtService: false,
   },
   not_json: {
     meaning: 'The response is not JSON',
     check: 'Check which server listens at upstream.base_url: it may be a proxy or a login page.',
-    isAtService: true,
   },
   bad_shape: {
     meaning: 'The response is JSON but not a listing',
     check: 'Check that upstream.base_url is the address of the service, and the interface version.',
-    isAtService: true,
   },
   api_error: {
     meaning: 'The service rejected the request',
     check: 'Check the secret, the service code and the clock of this machine.',
-    isAtService: false,
   },
   resources: {
     meaning: 'The exporter got no file descriptor or no memory from this machine',
     check:
       'Raise the limit of open files (ulimit -n, LimitNOFILE) for EMFILE or ENFILE in the log, else the memory limit.',
-    isAtService: false,
   },
   internal: {
     meaning: 'The exporter could not read the response because of a defect',
     check: 'Report the log line with the version of the exporter. The next poll starts with a fresh reader.',
-    isAtService: false,
   },
 } as const satisfies Record<string, PollErrorKind>;
 

@@ -10,10 +10,9 @@ test('README.md shows the table of error reasons', async () => {
   const table = /(<!-- reasons:begin -->\n).*?(?=\n<!-- reasons:end -->)/s;
   assert.match(text, table);
   const rows = POLL_ERROR_REASONS.map((reason) => {
-    const { meaning, check, isAtService } = POLL_ERRORS[reason];
-    return `| \`${reason}\` | ${meaning} | ${check} | ${isAtService ? 'service' : 'exporter'} |`;
+    return `| \`${reason}\` | ${POLL_ERRORS[reason].meaning} |`;
   });
-  const head = ['| reason | meaning | check first | usual remedy at |', '| - | - | - | - |'];
+  const head = ['| reason | meaning |', '| - | - |'];
   const formatted = await format([...head, ...rows].join('\n'), { parser: 'markdown' });
   assertGolden(
     '../../README.md',

@@ -61,7 +61,10 @@ const COMMAND_RUNS: ReadonlyMap<string, CommandRun> = new Map<string, CommandRun
     'README.md: prometheus --config.file=deploy/prometheus/prometheus.yml --storage.tsdb.path=/tmp/xvs-prometheus --web.listen-address=:9190',
     { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
   ],
-  ['README.md: npm run setup && npm run build', { before: CONFIGURED, until: /Listening/ }],
+  [
+    'README.md: xvs-exporter --config.file=config.yml --config.check',
+    { before: `xvs-exporter() { node dist/main.js "$@"; }\n${CONFIGURED}`, until: /Listening/ },
+  ],
   [
     'deploy/alertmanager/README.md: amtool check-config alertmanager.yml',
     { folder: 'deploy/alertmanager', needs: ['amtool'] },
