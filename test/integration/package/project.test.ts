@@ -85,7 +85,7 @@ test('a changed project.json reaches every file, and a second run changes nothin
   }
 });
 
-test('chart, kustomize base and package have one version and description', () => {
+test('chart, kustomize base, Compose and package have one version and description', () => {
   const shape = z.looseObject({ description: z.string(), version: z.string() });
   const chart = shape
     .extend({ appVersion: z.string() })
@@ -94,6 +94,9 @@ test('chart, kustomize base and package have one version and description', () =>
   assert.deepEqual([chart.description, chart.version, chart.appVersion], [description, version, version]);
   const base = readRepositoryFile('deploy/kubernetes/base/kustomization.yaml');
   assert.match(base, new RegExp(`newTag: ${version}\n`));
+  const compose = readRepositoryFile('deploy/compose/compose.yml');
+  for (const image of ['exporter', 'simulator'])
+    assert.match(compose, new RegExp(`image: xvs-${image}:${version}\n`));
 });
 
 test('npm run rules writes names and addresses of an installation, and the rules pass their tests', async (t) => {
