@@ -6,6 +6,7 @@ import { ConfigurationSource } from '../config/configuration-source.ts';
 import type { ConfigFileSystem } from '../config/file-system.ts';
 import { findUnknownVariables } from '../config/sources.ts';
 import { formatConfigurationSummary } from '../config/summary.ts';
+import { METRIC_LABELS } from '../metrics/catalogue.ts';
 import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -66,7 +67,13 @@ export function withConfiguration(
       };
       if (others.has('help')) return print(formatHelp());
       if (others.has('version')) return print(formatVersion(build));
-      const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
+      const source = new ConfigurationSource({
+        flags,
+        env: environment,
+        hostName,
+        metricLabels: METRIC_LABELS,
+        ...files,
+      });
       const loaded = await source.load();
       const { configuration } = loaded;
       const { configFile } = configuration.web;

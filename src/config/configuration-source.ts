@@ -32,6 +32,8 @@ export interface ConfigurationSourceOptions extends ConfigFileSystem {
   readonly env: Environment;
   /** Only called if the shard depends on it. */
   readonly hostName: () => string;
+  /** Label names of metrics, which static labels cannot have. */
+  readonly metricLabels: ReadonlySet<string>;
 }
 
 /** Loads the configuration of this process: flags and environment stay, the files are read each time. */
@@ -75,13 +77,13 @@ export class ConfigurationSource {
   }
 
   async #load({ readFile, findMatchingFiles }: WatchedFiles): Promise<LoadedConfiguration> {
-    const { flags, env, hostName, resolveLinks } = this.#options;
+    const { flags, env, hostName, resolveLinks, metricLabels } = this.#options;
     const sources = await readSources(env, flags, readFile);
     const settings = mergeEntries(sources.entries, sources.problems);
     const configuredShard = resolveShard(settings, hostName);
     const shard = this.#last?.configuration.shard ?? configuredShard;
     const applied = new Map(this.#last?.codeFiles.map(({ path, codes }) => [path, codes]));
-    const access = { readFile, findMatchingFiles, resolveLinks, shard, applied };
+    const access = { readFile, findMatchingFiles, resolveLinks, shard, applied, metricLabels };
     const codes = await readServiceCodes(settings, access);
     const { codeFiles, unmatchedPatterns, serviceCodes, codesOnOtherShards } = codes;
     const fileProblems = this.#last === undefined ? codeFiles.flatMap((codeFile) => codeFile.problems) : [];

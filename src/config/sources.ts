@@ -143,7 +143,7 @@ export interface MergedSettings {
   /** The entry that gave the value; undefined for a default. */
   origin(this: void, path: SettingPath): SourceEntry | undefined;
   /** Location of the value, or of a part of it; the key for a default. */
-  locate(this: void, path: SettingPath, inner?: ValuePath): string;
+  locate(this: void, path: SettingPath, inner?: ValuePath, isKey?: boolean): string;
 }
 
 /**
@@ -165,7 +165,7 @@ export function mergeEntries(
   }
   throwIfAny(problems);
   const origins = new Map(entries.map((entry) => [entry.path, entry]));
-  const locate: MergedSettings['locate'] = (path, inner) => origins.get(path)?.locate(inner) ?? path;
+  const locate: MergedSettings['locate'] = (path, ...inner) => origins.get(path)?.locate(...inner) ?? path;
   return {
     // convict stores values as `unknown`; each was given by the schema at the same path.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -110,3 +110,7 @@ export const CATALOGUE = {
   ...SERIES_FAMILIES,
   ...WEB_FAMILIES,
 };
+
+export const METRIC_LABELS: ReadonlySet<string> = new Set(
+  Object.values(CATALOGUE).flatMap(({ labels }) => labels),
+);

@@ -4,6 +4,7 @@ import { ConfigError } from '../../src/config/config-error.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { parseCommandLine } from '../../src/commands/command-line.ts';
 import { ConfigurationSource, type LoadedConfiguration } from '../../src/config/configuration-source.ts';
+import { METRIC_LABELS } from '../../src/metrics/catalogue.ts';
 
 /** The secret of all tests of the configuration. Output that contains it is a leak. */
 export const SECRET = 'hunter2-is-secret';
@@ -68,6 +69,7 @@ export function loadWithSources({
     flags: parseCommandLine([...file, ...args]).flags,
     env,
     hostName: hostName === undefined ? failHostNameLookup : () => hostName,
+    metricLabels: METRIC_LABELS,
     ...createFiles(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml }),
   });
   return source.load();

@@ -28,7 +28,7 @@ export async function readServiceCodes(
   const secret = await chooseSecret(get('secret'), secretFile, locate, access.readFile);
   const context = { ...access, get, secret };
   const source = {
-    locate: (path?: ValuePath) => locate('service_codes', path),
+    locate: (path?: ValuePath, isKey?: boolean) => locate('service_codes', path, isKey),
     folder: origin('service_codes')?.folder,
   };
   const entries = get('service_codes') ?? [];

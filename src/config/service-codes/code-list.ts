@@ -8,7 +8,7 @@ import type { MergedSettings, SourceEntry } from '../sources.ts';
 import { formatDuration } from '../units.ts';
 import type { ValuePath } from '../validation.ts';
 import type { WatchedFiles } from '../watched-files.ts';
-import type { ServiceCodeEntry } from './schema.ts';
+import { NAME_FORM, RESERVED_REMEDY, type ServiceCodeEntry } from './schema.ts';
 
 /** A service code of a list, with everything that polling it needs. */
 export interface ListedCode {
@@ -30,6 +30,8 @@ export interface ListContext extends Pick<WatchedFiles, 'readFile' | 'findMatchi
   /** The codes of each file in effect, by path. */
   readonly applied: ReadonlyMap<string, readonly ListedCode[]>;
   readonly get: MergedSettings['get'];
+  /** Label names of metrics, which static labels cannot have. */
+  readonly metricLabels: ReadonlySet<string>;
   /** The secret of codes without their own, or the problem of reading it. */
   readonly secret: string | Problem | undefined;
 }
@@ -50,10 +52,13 @@ export async function readCodeList(
     const own = isElsewhere ? '' : await chooseSecret(secret, file, locateKey, context.readFile);
     const chosen = own ?? context.secret;
     const settings = resolveSettings(entry, typeof chosen === 'string' ? chosen : '', context);
-    const mistakes = [...findMistakes(entry, settings, chosen === undefined)].map(([at, message]) => ({
-      location: locate([index, ...at]),
-      message,
-    }));
+    const mistakes: Problem[] = [];
+    for (const [at, message] of findMistakes(entry, settings, chosen === undefined))
+      mistakes.push({ location: locate([index, ...at]), message });
+    for (const label of Object.keys(settings.labels).filter((known) => context.metricLabels.has(known))) {
+      const message = expectedFound(NAME_FORM, formatValue(label), RESERVED_REMEDY);
+      mistakes.push({ location: locate([index, 'labels', label], true), message });
+    }
     return {
       codes: [{ settings, isOwn, location: locate([index]) }],
       problems: typeof own === 'object' ? [own, ...mistakes] : mistakes,

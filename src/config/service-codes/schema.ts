@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { sanitizeLabelValue } from '../../listing/label-values.ts';
-import { CATALOGUE } from '../../metrics/catalogue.ts';
 import type { StaticLabels } from '../../families/family.ts';
 import type { Expectation, ExpectedMinima } from '../../tally/expectations.ts';
 import { baseUrl } from '../addresses.ts';
@@ -93,8 +92,8 @@ const expectation = strictMapping(
 
 const MAX_LABELS = 10;
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
-const NAME_FORM = 'a label name of letters, digits and "_" that is not reserved';
-const RESERVED_REMEDY =
+export const NAME_FORM = 'a label name of letters, digits and "_" that is not reserved';
+export const RESERVED_REMEDY =
   'reserved are labels of metrics, those that Prometheus and the rules add, and names that start with "__"';
 /** The same limit as for label values from the service. */
 const LABEL_VALUE = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
@@ -109,11 +108,7 @@ const SECRET_KEYS: readonly string[] = ['secret', 'secret_file'];
 const OTHER_LABELS =
   'version major minor patch type space kind le quantile job instance pod namespace cluster ' +
   'alertname alertstate severity layer';
-const RESERVED_LABELS: ReadonlySet<string> = new Set([
-  ...SECRET_KEYS,
-  ...Object.values(CATALOGUE).flatMap(({ labels }) => labels),
-  ...OTHER_LABELS.split(' '),
-]);
+const RESERVED_LABELS: ReadonlySet<string> = new Set([...SECRET_KEYS, ...OTHER_LABELS.split(' ')]);
 
 /** Label names with strings, sorted. No `z.record`: it drops `__proto__`, which has to be rejected. */
 const staticLabels = z

@@ -3,6 +3,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import type { AppDependencies } from '../../../src/app.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
+import { METRIC_LABELS } from '../../../src/metrics/catalogue.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { BUILD } from '../../support/build-info.ts';
 import { NO_FILES } from '../../support/configuration.ts';
@@ -12,6 +13,7 @@ const SOURCE = new ConfigurationSource({
   flags: new Map(),
   env: process.env,
   hostName: hostname,
+  metricLabels: METRIC_LABELS,
   ...NO_FILES,
 });
 

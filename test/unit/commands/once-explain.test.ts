@@ -13,6 +13,7 @@ import { failHostNameLookup } from '../../support/configuration.ts';
 import { fixturePath, readIdentity } from '../../support/fixtures.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { serveHttp, serveHttps, serveProxy, findClosedPort } from '../../support/servers.ts';
+import { METRIC_LABELS } from '../../../src/metrics/catalogue.ts';
 
 const SECRET = 'correct-horse-battery';
 const CODE = { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET };
@@ -44,6 +45,7 @@ async function explain(
     flags,
     env,
     hostName: failHostNameLookup,
+    metricLabels: METRIC_LABELS,
     ...LOCAL_FILE_SYSTEM,
   });
   const { configuration } = await source.load();

@@ -18,7 +18,13 @@ const CERTIFICATE = readFixture('tls/ca.pem').toString();
 function createSource(files: Record<string, Files[string]>, args: readonly string[] = []) {
   const { flags } = parseCommandLine(['--config.file=/etc/xvs.yml', ...args]);
   const env = { XVS_UPSTREAM_BASE_URL: REQUIRED_ENVIRONMENT.XVS_UPSTREAM_BASE_URL };
-  return new ConfigurationSource({ flags, env, hostName: failHostNameLookup, ...createFiles(files) });
+  return new ConfigurationSource({
+    flags,
+    env,
+    hostName: failHostNameLookup,
+    metricLabels: new Set(),
+    ...createFiles(files),
+  });
 }
 
 function createYamlFiles(yml: string): Record<string, Files[string]> {

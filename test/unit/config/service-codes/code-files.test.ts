@@ -13,6 +13,7 @@ import {
 } from '../../../support/configuration.ts';
 import { repositoryPath } from '../../../support/repository.ts';
 import { TemporaryFolder } from '../../../support/temporary-folder.ts';
+import { METRIC_LABELS } from '../../../../src/metrics/catalogue.ts';
 
 const ENV = { XVS_UPSTREAM_BASE_URL: REQUIRED_ENVIRONMENT.XVS_UPSTREAM_BASE_URL, XVS_SECRET: SECRET };
 const YML = 'service_code_files: [codes/*.yml, codes/*.json]\n';
@@ -182,6 +183,7 @@ for (const [name, paths] of [
       flags: new Map(),
       env,
       hostName: failHostNameLookup,
+      metricLabels: METRIC_LABELS,
       ...LOCAL_FILE_SYSTEM,
     });
     const { configuration, codeFiles } = await source.load();

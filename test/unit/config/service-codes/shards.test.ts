@@ -13,6 +13,7 @@ import {
   type ConfigurationInput,
   failHostNameLookup,
 } from '../../../support/configuration.ts';
+import { METRIC_LABELS } from '../../../../src/metrics/catalogue.ts';
 
 const CODES = Array.from({ length: 20 }, (_, number) => `code-${number}`);
 const ENV = {
@@ -119,6 +120,7 @@ test('a changed shard needs a restart', async () => {
     flags: parseCommandLine(['--config.file=/etc/xvs.yml']).flags,
     env: ENV,
     hostName: failHostNameLookup,
+    metricLabels: METRIC_LABELS,
     ...createFiles(files),
   });
   const started = await source.load();
