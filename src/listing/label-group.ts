@@ -10,7 +10,7 @@ interface TableFamily {
   readonly name: string;
   readonly help: string;
   /** Whether a gauge is 0 for an hour after its label set has left, so that a drop is visible. */
-  readonly isKept?: boolean;
+  readonly staysAtZero?: boolean;
 }
 
 /** A gauge of the last listing. */
@@ -19,7 +19,8 @@ export function gauge(name: string, help: string, note = '') {
 }
 
 /** A {@link gauge} that is 0 for an hour after its label set has left, so that a drop is visible. */
-export const keptGauge = (name: string, help: string) => ({ ...gauge(name, help), isKept: true }) as const;
+export const stayingGauge = (name: string, help: string) =>
+  ({ ...gauge(name, help), staysAtZero: true }) as const;
 
 /** A gauge that is no part of a listing. */
 export const moment = (name: string, help: string) => ({ type: 'gauge', name, help }) as const;

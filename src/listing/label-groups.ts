@@ -7,7 +7,7 @@ import {
   HLS_NOTE,
   info,
   input,
-  keptGauge,
+  stayingGauge,
   listed,
   moment,
   output,
@@ -45,12 +45,12 @@ export const LABEL_GROUPS = {
   ),
   userServers: user(
     { vs_id: 'vs_id' },
-    { serverOnlineUsers: keptGauge('xvs_server_online_users', 'Entries of "user_list" by "vs_id"') },
+    { serverOnlineUsers: stayingGauge('xvs_server_online_users', 'Entries of "user_list" by "vs_id"') },
   ),
   taskServers: task(
     { vs_id: 'vs_id' },
     {
-      tasks: keptGauge('xvs_tasks', 'Entries of "task_list"'),
+      tasks: stayingGauge('xvs_tasks', 'Entries of "task_list"'),
       tasksWithProgress: gauge(
         'xvs_tasks_with_progress',
         'Tasks with "progress" > 0 (live tasks, and file tasks that have just started, have 0)',
@@ -167,7 +167,7 @@ export const LABEL_GROUPS = {
     ),
   }),
   waiting: counted(['vs_id', 'direction'], {
-    byteCountsWaiting: keptGauge(
+    byteCountsWaiting: stayingGauge(
       'xvs_byte_counts_waiting',
       'Byte counts of tasks that wait for three listings to confirm them, by direction (input, http_output)',
     ),

@@ -6,16 +6,33 @@ import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts'
 export const HISTORY_CAPACITY = 120;
 
 /** Totals of a good listing; its bytes are sums of the counters since the exporter started. */
-export type ListingTotals = ReturnType<typeof computeTotals>;
+export interface ListingTotals extends Pick<
+  Snapshot,
+  'users' | 'tasks' | 'rejected' | 'tasksWithoutAccount'
+> {
+  /** Accounts whose byte count waits until the next listings confirm it. */
+  readonly byteCountsWaiting: number;
+  readonly stalledTasks: number;
+  readonly tasksWithoutInput: number;
+  readonly tasksWithProgress: number;
+  readonly connections: number;
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+}
 
-export function computeTotals({ users, tasks, rejected, tasksWithoutAccount, rows }: Snapshot) {
+export function computeTotals({
+  users,
+  tasks,
+  rejected,
+  tasksWithoutAccount,
+  rows,
+}: Snapshot): ListingTotals {
   const { accounts, outputs, taskServers, waiting } = rows;
   return {
     users,
     tasks,
     rejected,
     tasksWithoutAccount,
-    /** Accounts whose byte count waits until the next listings confirm it. */
     byteCountsWaiting: sumColumn(waiting.columns.byteCountsWaiting),
     stalledTasks: sumColumn(accounts.columns.tasksStalled),
     tasksWithoutInput: sumColumn(accounts.columns.tasksWithoutInput),

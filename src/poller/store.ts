@@ -169,11 +169,11 @@ const FAMILIES = Object.entries<FamilySpec>({ ...STATE_FAMILIES, ...POLL_FAMILIE
 function createColumnGetter(group: LabelGroupName, family: string): SampleGetter {
   const { of, families } = labelGroup(group);
   const isCounter = families[family]?.type === 'counter';
-  const isKept = isCounter && of !== 'single_task';
+  const outlivesListing = isCounter && of !== 'single_task';
   return ({ snapshot, restored }, { isListingStale, newCounters }) => {
-    if (!isKept && isListingStale) return undefined;
+    if (!outlivesListing && isListingStale) return undefined;
     const all: Readonly<Partial<Record<LabelGroupName, Rows>>> | undefined = (
-      isKept ? (snapshot ?? restored) : snapshot
+      outlivesListing ? (snapshot ?? restored) : snapshot
     )?.rows;
     const rows = all?.[group];
     const numbers = rows?.columns[family];

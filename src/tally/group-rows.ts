@@ -65,8 +65,8 @@ export class GroupRows {
       return this.limit.labelSets.map((labels, row) =>
         labels === labelSets[row] ? (columns[family]?.[row] ?? 0) : 0,
       );
-    const isKept = labelGroup(this.#group).families[family]?.isKept === true;
-    return this.limit.labelSets.map((labels) => (isKept && isNamed(labels) ? 0 : Number.NaN));
+    const staysAtZero = labelGroup(this.#group).families[family]?.staysAtZero === true;
+    return this.limit.labelSets.map((labels) => (staysAtZero && isNamed(labels) ? 0 : Number.NaN));
   }
 
   #isCounter(family: string): boolean {

@@ -70,9 +70,26 @@ interface ExporterParts {
 /** Families that a scrape asks for: all, those of the process, or those of one service code. */
 export type FamilySelection = 'everything' | 'exporter' | { readonly serviceCode: string };
 
-export type ExporterFacade = ReturnType<typeof createExporterFacade>;
+/** What the web server shows of the exporter. */
+export interface ExporterFacade {
+  readonly telemetryPath: string;
+  collect(selection?: FamilySelection, newCounters?: NewCounters): Promise<Iterable<Family>>;
+  getLastBody(selection: FamilySelection): LastBody;
+  getServiceCodes(): readonly Pick<ServiceCodeStatus, 'serviceCode' | 'labels'>[];
+  /** Why this process does not poll a service code, without its name; `undefined` if it does. */
+  explainUnknown(serviceCode: string): string | undefined;
+  /** Whether the poll loops run, regardless of the outcome of polls. */
+  isHealthy(): boolean;
+  isReady(): boolean;
+  getStatuses(): readonly ServiceCodeStatus[];
+  getStatus(serviceCode: string): ServiceCodeStatus | undefined;
+  /** `undefined` without a listing or if the listing is stale. */
+  getBreakdown(serviceCode: string): ListingBreakdown | undefined;
+  getPolling(serviceCode: string): PollPlan | undefined;
+  getProcess(): ProcessStatus;
+}
 
-export function createExporterFacade(parts: ExporterParts) {
+export function createExporterFacade(parts: ExporterParts): ExporterFacade {
   const { store, exporterMetrics, poller, clock, configuration, state: stateStatistics } = parts;
   const { shard } = configuration;
   const startedMs = clock.monotonic();
@@ -80,10 +97,7 @@ export function createExporterFacade(parts: ExporterParts) {
   const lastBodies = { everything: { bytes: 0 }, exporter: { bytes: 0 }, serviceCode: { bytes: 0 } };
   return {
     telemetryPath: configuration.web.telemetryPath,
-    async collect(
-      selection: FamilySelection = 'everything',
-      newCounters: NewCounters = 'zero',
-    ): Promise<Iterable<Family>> {
+    async collect(selection = 'everything', newCounters = 'zero') {
       const nowMs = clock.monotonic();
       if (typeof selection === 'object') {
         const state = store.get(selection.serviceCode);
@@ -97,36 +111,31 @@ export function createExporterFacade(parts: ExporterParts) {
         selection === 'exporter' ? [] : store.collectFamilies(nowMs, store.states, newCounters);
       return concatenate(codeFamilies, ownFamilies, [series]);
     },
-    getLastBody: (selection: FamilySelection): LastBody =>
-      lastBodies[typeof selection === 'object' ? 'serviceCode' : selection],
-    getServiceCodes: (): readonly { readonly serviceCode: string; readonly labels: StaticLabels }[] =>
-      store.states.map(({ serviceCode, labels }) => ({ serviceCode, labels })),
-    /** Why this process does not poll a service code, without its name; `undefined` if it does. */
-    explainUnknown(serviceCode: string): string | undefined {
+    getLastBody: (selection) => lastBodies[typeof selection === 'object' ? 'serviceCode' : selection],
+    getServiceCodes: () => store.states.map(({ serviceCode, labels }) => ({ serviceCode, labels })),
+    explainUnknown(serviceCode) {
       if (poller.has(serviceCode)) return undefined;
       if (!parts.getCodesOnOtherShards().has(serviceCode)) return 'No such service code is configured.';
       const other = selectShard(serviceCode, shard.count);
       return `Shard ${other} polls this service code; this is ${formatShard(shard)}.`;
     },
-    /** Whether the poll loops run, regardless of the outcome of polls. */
-    isHealthy: (): boolean => poller.updateHealth(),
-    isReady: (): boolean => poller.updateReadiness(),
-    getStatuses(): readonly ServiceCodeStatus[] {
+    isHealthy: () => poller.updateHealth(),
+    isReady: () => poller.updateReadiness(),
+    getStatuses() {
       const nowMs = clock.monotonic();
       return store.states.map((state) => toServiceCodeStatus(state, nowMs));
     },
-    getStatus(serviceCode: string): ServiceCodeStatus | undefined {
+    getStatus(serviceCode) {
       const state = store.get(serviceCode);
       return state && toServiceCodeStatus(state, clock.monotonic());
     },
-    /** `undefined` without a listing or if the listing is stale. */
-    getBreakdown(serviceCode: string): ListingBreakdown | undefined {
+    getBreakdown(serviceCode) {
       const state = store.get(serviceCode);
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
       return breakDownListing(state.snapshot);
     },
-    getPolling: (serviceCode: string): PollPlan | undefined => poller.getPlan(serviceCode, clock.monotonic()),
-    getProcess: (): ProcessStatus => ({
+    getPolling: (serviceCode) => poller.getPlan(serviceCode, clock.monotonic()),
+    getProcess: () => ({
       nowMs: clock.now(),
       version: parts.build.version,
       shard,

@@ -1,10 +1,25 @@
 import { placeOf, type Rows } from '../../listing/rows.ts';
+import type { NotableTasks } from '../../tally/notable-tasks.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
 
-export type ListingBreakdown = ReturnType<typeof breakDownListing>;
+export interface ListingBreakdown extends NotableTasks {
+  readonly servers: readonly ServerTotals[];
+}
+
+/** The tasks and users of one server in the last listing. */
+interface ServerTotals {
+  readonly vsId: string;
+  readonly users: number;
+  readonly tasks: number;
+  readonly stalledTasks: number;
+  readonly tasksWithoutInput: number;
+  readonly connections: number;
+  /** `undefined` if it has not been seen since the start. */
+  readonly lastSeenMs: number | undefined;
+}
 
 /** By server: those with the most tasks that are stalled or without input first, then with the most tasks. */
-export function breakDownListing({ rows, notableTasks }: Snapshot) {
+export function breakDownListing({ rows, notableTasks }: Snapshot): ListingBreakdown {
   const { accounts, outputs, serversSeen, taskServers, userServers } = rows;
   const tasks = sumByServer(taskServers, 'tasks');
   const users = sumByServer(userServers, 'serverOnlineUsers');
@@ -12,7 +27,7 @@ export function breakDownListing({ rows, notableTasks }: Snapshot) {
   const tasksWithoutInput = sumByServer(accounts, 'tasksWithoutInput');
   const connections = sumByServer(outputs, 'httpConnections', placeOf('outputs', 'vs_id'));
   const lastSeenSeconds = sumByServer(serversSeen, 'serverLastSeen');
-  const servers = [...new Set([...tasks.keys(), ...users.keys()])].map((vsId) => {
+  const servers = [...new Set([...tasks.keys(), ...users.keys()])].map((vsId): ServerTotals => {
     const seenSeconds = lastSeenSeconds.get(vsId);
     return {
       vsId,
@@ -24,8 +39,7 @@ export function breakDownListing({ rows, notableTasks }: Snapshot) {
       lastSeenMs: seenSeconds === undefined ? undefined : seenSeconds * 1000,
     };
   });
-  const countProblems = (server: (typeof servers)[number]): number =>
-    server.stalledTasks + server.tasksWithoutInput;
+  const countProblems = (server: ServerTotals): number => server.stalledTasks + server.tasksWithoutInput;
   const sorted = servers.toSorted(
     (a, b) => countProblems(b) - countProblems(a) || b.tasks - a.tasks || (a.vsId < b.vsId ? -1 : 1),
   );
