@@ -11,8 +11,10 @@ export interface Observation {
   readonly target: ListingTarget;
   readonly fetched: GoodListing | FailedListing;
   readonly response: ResponseHead | undefined;
-  /** The last request that was sent. */
+  /** The last request that was signed. */
   readonly request: RedactedRequest | undefined;
+  /** Whether its connection was made, through a proxy too: a request is signed before. */
+  readonly isRequestSent: boolean;
   /** As far as it was made. */
   readonly connection: {
     /** Host and port of a proxy. */
@@ -54,21 +56,26 @@ export async function observePoll(
   let firstByteMs: number | undefined;
   let compressedBytes = 0;
   let bodyStart = '';
+  /** Connections that are being made; one through a proxy needs another, to the proxy. */
+  let connecting = 0;
   let connection: Observation['connection'] = {};
   const { host: serviceHost } = new URL(target.baseUrl);
   const observer: ClientOptions['observer'] = {
     onConnecting: (host) => {
+      connecting += 1;
       if (host !== serviceHost) connection = { proxy: host };
     },
     onConnected: (socket) => {
+      connecting -= 1;
       connectedMs = elapsedMs();
       connection = { ...connection, peer: describePeer(socket) };
     },
   };
   await using client = new UpstreamClient({ ...clientOptions, observer, clock });
   const fetched = await fetchListing(client, target, readers, undefined, signal, {
-    onRequest: (sent) => {
-      request = sent;
+    onRequest: (signed) => {
+      connecting = 0;
+      request = signed;
     },
     onResponse: (head) => {
       firstByteMs = elapsedMs();
@@ -87,6 +94,7 @@ export async function observePoll(
     fetched,
     response,
     request,
+    isRequestSent: connectedMs !== undefined && connecting === 0,
     connection,
     compressedBytes,
     bodyStart,

@@ -52,9 +52,13 @@ function formatSection([label, lines]: Section): readonly string[] {
   return lines.map((line, index) => `  ${(index === 0 ? label : '').padEnd(LABEL_WIDTH)}${line}`);
 }
 
-function formatRequest({ request, target }: Observation): readonly string[] {
-  if (request === undefined) return [`not sent to ${target.baseUrl}`];
-  return [request.line, ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`)];
+function formatRequest({ request, isRequestSent }: Observation): readonly string[] {
+  const { line = 'none', headers = {} } = request ?? {};
+  return [
+    ...(isRequestSent ? [] : ['signed, but not sent, because no connection to the service could be made:']),
+    line,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
 }
 
 function formatSigning({ request, target: { signing, secret } }: Observation): readonly string[] {

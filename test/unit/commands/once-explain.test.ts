@@ -120,6 +120,8 @@ test('a working or failing proxy of the environment is reported without its pass
   const failing = await explain(url, { env: { ...CODE, HTTP_PROXY: `user:pass-word@${closed}` } });
   assert.ok(unwrapText(failing.text).includes(`The request went through the proxy ${closed}`));
   assert.doesNotMatch(working.text + failing.text, /pass-word/);
+  assert.doesNotMatch(working.text, /not sent/);
+  assert.match(failing.text, /request {7}signed, but not sent/);
 });
 
 test('the report of a proxy tunnel shows the certificate of the service', async (t) => {
@@ -131,6 +133,9 @@ test('the report of a proxy tunnel shows the certificate of the service', async 
   });
   assert.ok(text.includes(`through the proxy ${new URL(proxy.url).host}\n`));
   assert.match(text, /TLSv1\.3, certificate valid until/);
+  assert.doesNotMatch(text, /not sent/);
+  const untrusted = await explain(url, { env: { ...CODE, https_proxy: proxy.url } });
+  assert.match(untrusted.text, /request {7}signed, but not sent/);
 });
 
 test('every service code has a report', async (t) => {

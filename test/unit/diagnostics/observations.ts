@@ -45,6 +45,7 @@ export function createObservation(overrides: Partial<Observation> = {}): Observa
       headers: { host: 'live.example.com', 'xvs-signature': '<signature of 64 characters>' },
       stringToSign: '/api/20140928/task_listservice_code=TESTING1443494296533',
     },
+    isRequestSent: true,
     connection: { peer: '192.0.2.7:443 (IPv4), TLSv1.3' },
     compressedBytes: 100,
     bodyStart: '{',

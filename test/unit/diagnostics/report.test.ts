@@ -38,7 +38,13 @@ const CASES: readonly (readonly [name: string, overrides: Partial<Observation>])
   ['success', {}],
   [
     'no-response',
-    { ...NO_RESPONSE, fetched: createFailure('connect', { code: 'ECONNREFUSED' }), connection: {} },
+    {
+      ...NO_RESPONSE,
+      fetched: createFailure('connect', { code: 'ECONNREFUSED' }),
+      isRequestSent: false,
+      connection: {},
+      times: { connectedMs: undefined, firstByteMs: undefined, totalMs: 56 },
+    },
   ],
   [
     'invalid-entries',
