@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, readlink } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { Agent, request } from 'undici';
 import { formatLocalAddress, listenAddressList, type ListenAddress } from '../config/addresses.ts';
 import { ConfigError, expectedFound } from '../config/config-error.ts';
@@ -66,9 +67,11 @@ async function fetchHealth(url: string, { socketPath }: ListenAddress, signal: A
 /** The flags of process 1, also behind an init such as tini; none if it runs another program. */
 async function readContainerFlags(): Promise<readonly string[]> {
   const commandLine = await readFile('/proc/1/cmdline', 'utf8').catch(() => '');
+  const folder = await readlink('/proc/1/cwd').catch(() => '/');
   const words = commandLine.split('\0').slice(0, -1);
-  const program = words.indexOf(process.argv[1] ?? '');
-  return program === -1 ? [] : words.slice(program + 1).filter((word) => word !== 'serve');
+  const program = words.findIndex((word) => resolve(folder, word) === process.argv[1]);
+  if (program === -1) return [];
+  return words.slice(program + (words[program + 1] === 'serve' ? 2 : 1));
 }
 
 /** The first address. A file that cannot be read, or an invalid address in it, counts as none. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { relative } from 'node:path';
 import { test } from 'node:test';
 import { isInstalled } from '../../support/installed-programs.ts';
 import { Program, PROGRAM_PATH, SETTINGS, startProgram } from '../../support/program.ts';
@@ -14,16 +15,23 @@ test('without flags, healthcheck uses the address of the environment, whatever o
 });
 
 /** Starts a command as an init does, which has it in its own command line, and checks it until it is healthy. */
-const INIT = `"$@" &
+const INIT = `cd "$0"
+"$@" &
 until "$1" "$2" healthcheck; do kill -0 $! || exit 9; done
 kill $!`;
 
-test('in a container, healthcheck uses the flags of process 1', async (t) => {
+test('in a container, healthcheck uses the flags of process 1, whose path may be relative', async (t) => {
   if (!isInstalled(t, 'unshare')) return;
   using folder = new TemporaryFolder();
-  const flag = `--web.listen-address=unix:${folder.at('exporter socket')}`;
+  folder.replace('serve', '{}');
+  const flags = [`--web.listen-address=unix:${folder.at('exporter socket')}`, '--config.file', 'serve'];
   const container = ['--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
-  const command = [process.execPath, PROGRAM_PATH, 'serve', flag];
-  await using init = new Program('unshare', [...container, 'sh', '-c', INIT, 'init', ...command], SETTINGS);
+  const program = relative(folder.path, PROGRAM_PATH);
+  const command = [process.execPath, program, 'serve', ...flags];
+  await using init = new Program(
+    'unshare',
+    [...container, 'sh', '-c', INIT, folder.path, ...command],
+    SETTINGS,
+  );
   assert.equal(await init.exitCode, 0, init.stderr);
 });
