@@ -50,50 +50,76 @@ export async function fetchListing(
   observer?: ListingObserver,
 ): Promise<GoodListing | FailedListing> {
   using reader = new ListingReader(request, readers, accountShare);
-  let bytes: number | undefined;
-  let status: number | undefined;
-  let response: ResponseHead | undefined;
-  let isReadable = true;
-  /** The body of an error response may be anything; it is read only for its `ret`. */
-  const tryToRead = <T>(read: () => T, ofStatus: number): T | undefined => {
-    status = ofStatus;
-    if (!isReadable) return undefined;
-    try {
-      return read();
-    } catch (error) {
-      if (isSuccessStatus(status) || !(error instanceof ReadError)) throw error;
-      isReadable = false;
-      return undefined;
-    }
-  };
-  const onChunk = (chunk: Uint8Array, ofStatus: number): void => {
-    bytes = (bytes ?? 0) + chunk.length;
-    observer?.onChunk?.(chunk);
-    tryToRead(() => reader.write(chunk), ofStatus);
-  };
-  const requestObserver: RequestObserver = {
-    onRequest: observer?.onRequest,
-    onResponse: (head) => {
-      response = head;
-      observer?.onResponse(head);
-    },
-    onBodyBytes: observer?.onBodyBytes,
-  };
+  const received = new ReceivedResponse(reader, observer);
   try {
-    const head = await client.requestListing(request, onChunk, signal, requestObserver);
-    bytes ??= 0;
-    // The reader may hold the bytes of `ret` until the end of the body. The connection keeps the closures above
-    // until its next response, so the listing must not be in a variable that they share.
-    const listing = tryToRead(() => reader.end(), head.status);
+    const head = await client.requestListing(request, received.onChunk, signal, received.observer);
+    const listing = received.end(head.status);
     const { ret } = reader.progress;
     if (isSuccessStatus(head.status) && listing !== undefined)
-      return { listing, ret, bytes, status, response };
+      return { listing, ret, ...received.describe() };
     throw createResponseError(head, ret);
   } catch (error) {
     const failure = toListingError(error);
     if (failure === undefined) throw error;
-    status ??= response?.status ?? failure.status;
-    return { error: failure, ...reader.progress, bytes, status, response };
+    return { error: failure, ...reader.progress, ...received.describe() };
+  }
+}
+
+/**
+ * What has been received of a response. The connection keeps its functions until its next response, so it must
+ * not hold the listing.
+ */
+class ReceivedResponse {
+  readonly #reader: ListingReader;
+  readonly #observer: ListingObserver | undefined;
+  #head: ResponseHead | undefined;
+  #status: number | undefined;
+  #bytes: number | undefined;
+  #isReadable = true;
+
+  constructor(reader: ListingReader, observer: ListingObserver | undefined) {
+    this.#reader = reader;
+    this.#observer = observer;
+  }
+
+  get observer(): RequestObserver {
+    return {
+      onRequest: this.#observer?.onRequest,
+      onResponse: (head) => {
+        this.#head = head;
+        this.#observer?.onResponse(head);
+      },
+      onBodyBytes: this.#observer?.onBodyBytes,
+    };
+  }
+
+  readonly onChunk = (chunk: Uint8Array, status: number): void => {
+    this.#bytes = (this.#bytes ?? 0) + chunk.length;
+    this.#observer?.onChunk?.(chunk);
+    this.#tryToRead(status, () => this.#reader.write(chunk));
+  };
+
+  /** Ends the body. The reader may hold the bytes of `ret` until then. */
+  end(status: number): Listing | undefined {
+    this.#bytes ??= 0;
+    return this.#tryToRead(status, () => this.#reader.end());
+  }
+
+  describe(): Omit<FetchResult, 'ret'> {
+    return { bytes: this.#bytes, status: this.#status ?? this.#head?.status, response: this.#head };
+  }
+
+  /** The body of an error response may be anything; it is read only for its `ret`. */
+  #tryToRead<T>(status: number, read: () => T): T | undefined {
+    this.#status = status;
+    if (!this.#isReadable) return undefined;
+    try {
+      return read();
+    } catch (error) {
+      if (isSuccessStatus(status) || !(error instanceof ReadError)) throw error;
+      this.#isReadable = false;
+      return undefined;
+    }
   }
 }
 
