@@ -55,7 +55,7 @@ export type PlottedTotals = Pick<LatestListing, 'users' | 'tasks' | 'connections
 interface PollOutcome {
   readonly durationMs: number;
   readonly error?: PollErrorReason | undefined;
-  /** The `ret` of an `api_error`; of others the HTTP status, if there was a response. */
+  /** The code that belongs to the error, if there was a response. */
   readonly errorCode?: number | undefined;
 }
 

@@ -8,6 +8,7 @@ import type { Instant } from '../tally/instant.ts';
 import type { TallyRecords } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
+import { getCodeKind } from '../upstream/errors.ts';
 import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
 import { computeTotals, PollHistory, type CompletedPoll } from './poll-history.ts';
 import type { PollLogger } from './poll-logger.ts';
@@ -174,7 +175,7 @@ export class ServiceCodePoller {
   }
 
   #fail(failed: FailedListing, startedMs: number): void {
-    const { error, ret, status } = failed;
+    const { error } = failed;
     const { wallMs, monotonicMs } = this.#getInstant();
     this.#pausedUntilMs = monotonicMs + Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS);
     const failure: PollFailure = {
@@ -191,7 +192,7 @@ export class ServiceCodePoller {
         this.#pausedUntilMs > monotonicMs ? wallMs + this.#pausedUntilMs - monotonicMs : undefined,
     };
     const durationMs = monotonicMs - startedMs;
-    const errorCode = error.reason === 'api_error' ? ret : status;
+    const errorCode = failed[getCodeKind(error.reason)];
     const poll = { atMs: monotonicMs, durationMs, error: error.reason, errorCode };
     this.#endPoll(failed, poll, { isUp: false, lastPollMs: wallMs, failure });
     this.#options.pollLogger.logFailure(failed, durationMs);

@@ -70,6 +70,11 @@ export const POLL_ERROR_REASONS: readonly PollErrorReason[] = Object.keys(KINDS)
   (key): key is PollErrorReason => Object.hasOwn(KINDS, key),
 );
 
+/** The code of a response that belongs to a failure: its `ret` if the service rejected the request. */
+export function getCodeKind(reason: PollErrorReason): 'ret' | 'status' {
+  return reason === 'api_error' ? 'ret' : 'status';
+}
+
 export interface UpstreamErrorDetails {
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;

@@ -2,7 +2,7 @@ import type { PollHistoryEntry } from '../../poller/poll-history.ts';
 import type { PollPlan } from '../../poller/service-code-poller.ts';
 import type { NotableTask } from '../../tally/notable-tasks.ts';
 import type { ExpectedTask } from '../../tally/expectations.ts';
-import { POLL_ERRORS } from '../../upstream/errors.ts';
+import { getCodeKind, POLL_ERRORS } from '../../upstream/errors.ts';
 import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
 import {
   findProblems,
@@ -253,7 +253,7 @@ function renderPolls(
 
 function renderOutcome({ error, errorCode }: PollHistoryEntry): Markup {
   if (error === undefined) return html`<span class="state up">ok</span>`;
-  const name = error === 'api_error' ? 'ret' : 'HTTP';
+  const name = getCodeKind(error) === 'ret' ? 'ret' : 'HTTP';
   const code = errorCode === undefined ? '' : ` (${name} ${errorCode})`;
   return html`<span class="state down">failed</span> ${POLL_ERRORS[error].meaning}${code}.`;
 }
