@@ -37,7 +37,7 @@ export const SETTINGS = {
     defaultText: 'required, unless every service code has its own',
   },
   'upstream.timeout': {
-    doc: 'Deadline of a whole poll, from the resolution of the name to the end of the response.',
+    doc: 'Deadline of a whole poll, from the resolution of the name to the end of the response. The request is signed at its start, and a service may reject signatures that are as old when they arrive.',
     schema: duration(1),
     default: '10s',
   },

@@ -14,7 +14,7 @@ export class Batch {
   readonly #table: TaskListTable;
   readonly #labelValues: LabelValues;
   readonly #sizes: PictureSizes;
-  /** The row of the task that each record is in. */
+  /** The row of the task that each entry is in. */
   readonly #tasksOf: Readonly<Record<PartKind, BatchValues>>;
   readonly #derived = new Map<RecordKind, Map<AnyLabelSource, BatchValues>>();
   #number = 0;
@@ -55,7 +55,7 @@ export class Batch {
     if ('enumeration' in source)
       return this.#derive(kind, (to) => this.#fillNames(to, kind, source.enumeration, source.names));
     if (kind === 'user' || kind === 'task')
-      throw new TypeError(`Expected a record in a task, found a ${kind}`);
+      throw new TypeError(`Expected an entry in a task, found a ${kind}`);
     const tasks = this.#tasksOf[kind];
     return this.#derive(kind, (to) => {
       gather(to, this.columns.task[source.ofTask], tasks(), this.columns[kind].rows);
@@ -110,7 +110,7 @@ export class Batch {
   }
 }
 
-/** Writes for each entry of lists the row of the record that its list is in. */
+/** Writes for each entry of lists the row of the entry that its list is in. */
 function fillOwners(to: Uint32Array, ends: Uint32Array, rows: number): void {
   let at = 0;
   for (let row = 0; row < rows; row += 1) for (const end = ends[row] ?? 0; at < end; at += 1) to[at] = row;

@@ -87,7 +87,7 @@ export interface Listing {
 
 /** What to read of the listing of a service code. */
 export interface ListingOptions {
-  /** The polled code: records of another are counted as foreign. */
+  /** The polled code: entries of another are counted as foreign. */
   readonly serviceCode: string;
   /** Where the names of tasks are; without it, no name leaves the reader. */
   readonly taskName?: TaskNameSource | undefined;

@@ -25,7 +25,7 @@ export class RowTable<Family extends string = string> {
   rows = 0;
   /** Growing replaces the columns: read them after rows are found. */
   columns: Readonly<Record<Family, Float64Array>>;
-  /** The row of each record of the batch, as {@link findAll} found them. */
+  /** The row of each entry of the batch, as {@link findAll} found them. */
   found = new Int32Array(0);
   /** Records whose label sets were not told apart. */
   surplus = 0;
@@ -49,7 +49,7 @@ export class RowTable<Family extends string = string> {
   #otherRow = 0;
   #shift = 32 - Math.log2(FIRST_SLOTS);
 
-  /** `labels` return the label ids of the records of a batch. */
+  /** `labels` return the label ids of the entries of a batch. */
   constructor(
     families: readonly Family[],
     labels: readonly BatchValues[],
@@ -76,10 +76,10 @@ export class RowTable<Family extends string = string> {
     this.#otherRow = 0;
   }
 
-  beginBatch(records: number): void {
-    if (this.found.length < records) {
-      this.found = new Int32Array(2 * records);
-      this.#zeros = new Uint32Array(2 * records);
+  beginBatch(entries: number): void {
+    if (this.found.length < entries) {
+      this.found = new Int32Array(2 * entries);
+      this.#zeros = new Uint32Array(2 * entries);
     }
     const [a, b, c] = this.#labels;
     this.#a = a?.() ?? this.#zeros;

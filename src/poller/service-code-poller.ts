@@ -19,7 +19,7 @@ import { computeNextPoll, findFirstPollAfter } from './schedule.ts';
 import type { CodeState, PollFailure, Store } from './store.ts';
 
 export interface StateWriter {
-  /** Writes the records of a tally after a commit. Resolves when its listing can be published. */
+  /** Writes the state records of a tally after a commit. Resolves when its listing can be published. */
   write(serviceCode: string, records: TallyRecords): Promise<void>;
 }
 
