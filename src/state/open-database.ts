@@ -40,7 +40,8 @@ type Restore = (database: Database) => Promise<void>;
 
 /**
  * Opens the database in the folder of `state.path`; creates both, but not the parent folder. Waits up to 5 s
- * for another process. Sets aside a database that is damaged, of another version, or unreadable by `restore`.
+ * for another process. Sets aside a database that is damaged, of another version, or unreadable by `restore`,
+ * for good: to Prometheus, counters that step back to the totals of an older one would be an increase.
  * Rejects with a message for the operator if the folder cannot be used.
  */
 export async function openDatabase(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {
@@ -64,7 +65,7 @@ export async function openDatabase(options: OpenDatabaseOptions, restore?: Resto
 
 /** Renames a database that cannot be used, so that an operator can look at it, and logs what is lost. */
 async function setAside({ path, clock, logger }: OpenDatabaseOptions, { message }: Error): Promise<void> {
-  const renamedTo = join(path, `${DATABASE_FOLDER}.damaged-${formatTime(clock.now())}`);
+  const renamedTo = join(path, `${DATABASE_FOLDER}.set-aside-${formatTime(clock.now())}`);
   // An operator may have moved it away.
   await translateErrors(ignoreMissing(rename(join(path, DATABASE_FOLDER), renamedTo)));
   const fields = { path, err: message, renamed_to: renamedTo };

@@ -98,7 +98,7 @@ for (const name of ['CURRENT', 'LOCK', 'LOG', '000003.log'])
     await program.waitForPort();
     assert.match(program.stderr, /State is unusable; the counters of all service codes start at 0/);
     await stop(program);
-    assert.match(readdirSync(path).join(), /database\.damaged-/);
+    assert.match(readdirSync(path).join(), /database\.set-aside-/);
   });
 
 /** Flips the bit that makes the first key of a table shorter than what LevelDB adds to each key. */
@@ -129,7 +129,7 @@ test('a wrong bit of a table, which aborts LevelDB, costs four starts', { timeou
   assert.equal(program.stderr.match(/"level":"warn"/g)?.length, 1, program.stderr);
   assert.match(program.stderr, /State is unusable; the counters of all service codes start at 0/);
   await stop(program);
-  assert.match(readdirSync(path).join(), /^database,database\.damaged-\w+$/);
+  assert.match(readdirSync(path).join(), /^database,database\.set-aside-\w+$/);
 });
 
 /** Makes a process kill itself within some milliseconds after it began to open the database. */

@@ -55,7 +55,7 @@ test('a start after four of them sets the database aside, with one warning', asy
   const { options, warnings } = createOptions(folder);
   await startAndKill(options, 4);
   await openDatabase(options);
-  assert.match(readdirSync(folder.path).join(), /^database\.damaged-\w+$/);
+  assert.match(readdirSync(folder.path).join(), /^database\.set-aside-\w+$/);
   assert.deepEqual(
     warnings().map(({ err }) => err),
     [{ message: 'The last 4 starts ended while they opened it' }],
