@@ -152,7 +152,6 @@ export class ListingSums {
 
   /** A rejected task counts in no sum, so the tasks between two of them are added at a time. */
   #addTasks(tasks: Tasks): void {
-    const { output } = this.#batch.columns;
     let first: Position = { task: 0, input: 0, output: 0 };
     let inputsEnd = 0;
     let outputsEnd = 0;
@@ -160,7 +159,6 @@ export class ListingSums {
       const [firstInput, firstOutput] = [inputsEnd, outputsEnd];
       inputsEnd = tasks.inputs.ends[row] ?? 0;
       outputsEnd = tasks.outputs.ends[row] ?? 0;
-      this.#rejections.countNested(tasks, row, output, firstOutput, outputsEnd);
       if (this.#readTask(tasks, { row, firstInput, inputsEnd, firstOutput, outputsEnd })) continue;
       this.#addRange(first, { task: row, input: firstInput, output: firstOutput });
       first = { task: row + 1, input: inputsEnd, output: outputsEnd };
@@ -181,6 +179,7 @@ export class ListingSums {
       this.#rejections.addTask('duplicate_id', tasks.entry[row] ?? 0);
       return false;
     }
+    this.#rejections.countNested(tasks, row, this.#batch.columns.output, firstOutput, outputsEnd);
     outputs.findAll(firstOutput, outputsEnd);
     renditions.findAll(firstOutput, outputsEnd);
     if (this.#readings.reserve(rows)) this.#readings.add(rows, id, this.#readOutputs(rows));

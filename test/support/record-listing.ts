@@ -28,7 +28,6 @@ export class RecordListing {
     (group) => new TextRows(group),
   ) as unknown as RecordRows;
 
-  /** Call it once: a tally changes the rows. */
   get listing(): Listing {
     return {
       users: this.users,
@@ -49,12 +48,9 @@ export class RecordListing {
 
   addTask(record: TaskRecord): void {
     const vsId = sanitizeLabelValue(record.vsId);
-    if (sanitizeLabelValue(record.id) !== record.id) {
-      this.addInvalid('task', 'invalid_id');
-      return;
-    }
-    if (this.#tasks.has(record.id)) {
-      this.addInvalid('task', 'duplicate_id');
+    const rejection = this.findRejection(record.id);
+    if (rejection !== undefined) {
+      this.addInvalid('task', rejection);
       return;
     }
     this.taskCount += 1;
@@ -68,6 +64,12 @@ export class RecordListing {
     for (const output of record.outputs) this.#addOutput(vsId, output);
     const reading = this.#read(record, vsId);
     this.#tasks.set(record.id, reading);
+  }
+
+  /** Why a task is rejected, if it is. */
+  findRejection(id: string): InvalidReason | undefined {
+    if (sanitizeLabelValue(id) !== id) return 'invalid_id';
+    return this.#tasks.has(id) ? 'duplicate_id' : undefined;
   }
 
   /** Adds to the numbers of a label set; returns its row. */

@@ -100,11 +100,13 @@ function validateListing(
   return listing.listing;
 }
 
+type Problems = Pick<RecordListing, 'addInvalid' | 'addInvalidField'>;
+
 /** Parses an entry without its invalid fields and reports those; returns `undefined` if the entry is not an object. */
 function parseFields<K extends RecordKind>(
   record: K,
   entry: unknown,
-  listing: RecordListing,
+  listing: Problems,
 ): z.infer<(typeof readableFields)[K]> | undefined {
   const { data: fields } = objectSchema.safeParse(entry);
   if (fields === undefined) {
@@ -148,13 +150,23 @@ function addTask(entry: unknown, serviceCode: string, listing: RecordListing): v
   }
   const task = parseFields('task', entry, listing);
   if (task === undefined) return;
+  // Of a task that is rejected, only invalid fields count.
+  const problems: Problems =
+    listing.findRejection(identified.id) === undefined
+      ? listing
+      : {
+          addInvalid: () => undefined,
+          addInvalidField: (record, field) => {
+            listing.addInvalidField(record, field);
+          },
+        };
   listing.addTask({
     id: identified.id,
     vsId: toText(task.vs_id),
     progress: toNumber(task.progress),
     inputBytes: toNumber(task.input_bytes),
-    inputs: readList(task.inputs, (input) => readInput(input, listing)),
-    outputs: readList(task.outputs, (output) => readOutput(output, listing)),
+    inputs: readList(task.inputs, (input) => readInput(input, problems)),
+    outputs: readList(task.outputs, (output) => readOutput(output, problems)),
     isForeign: isForeignCode(task.service_code, serviceCode),
   });
 }
@@ -163,7 +175,7 @@ function readList<T>(list: unknown[] | null | undefined, read: (entry: unknown) 
   return (list ?? []).map(read).filter((record) => record !== undefined);
 }
 
-function readInput(entry: unknown, listing: RecordListing): InputRecord | undefined {
+function readInput(entry: unknown, listing: Problems): InputRecord | undefined {
   const input = parseFields('input', entry, listing);
   if (input === undefined) return undefined;
   return {
@@ -175,7 +187,7 @@ function readInput(entry: unknown, listing: RecordListing): InputRecord | undefi
   };
 }
 
-function readOutput(entry: unknown, listing: RecordListing): OutputRecord | undefined {
+function readOutput(entry: unknown, listing: Problems): OutputRecord | undefined {
   const output = parseFields('output', entry, listing);
   if (output === undefined) return undefined;
   return {
@@ -193,7 +205,7 @@ function readOutput(entry: unknown, listing: RecordListing): OutputRecord | unde
   };
 }
 
-function readStream(entry: unknown, listing: RecordListing): StreamRecord | undefined {
+function readStream(entry: unknown, listing: Problems): StreamRecord | undefined {
   const stream = parseFields('stream', entry, listing);
   if (stream === undefined) return undefined;
   return {

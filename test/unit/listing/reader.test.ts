@@ -132,7 +132,24 @@ test('an entry is rejected only if it is not an object or a task without a valid
       '{"id":"t","outputs":[{"streams":[[],{}]}]}',
       [['stream', 'not_an_object']],
     ],
-    ['entries of a rejected task', 'task_list', '{"inputs":[5],"outputs":[5]}', [['task', 'missing_field']]],
+    [
+      'entries of a task without id',
+      'task_list',
+      '{"inputs":[5],"outputs":[5]}',
+      [['task', 'missing_field']],
+    ],
+    [
+      'entries of a task with an invalid id',
+      'task_list',
+      '{"id":"\\u200b","inputs":[5],"outputs":[5,{"streams":[5]}]}',
+      [['task', 'invalid_id']],
+    ],
+    [
+      'entries of a duplicate',
+      'task_list',
+      '{"id":"first","inputs":[5],"outputs":[5,{"streams":[5]}]}',
+      [['task', 'duplicate_id']],
+    ],
     ['entries of a list that a duplicate replaces', 'task_list', '{"id":"t","inputs":[5],"inputs":[]}', []],
     ['entries of a list that null replaces', 'task_list', '{"id":"t","inputs":[5],"inputs":null}', []],
   ];
