@@ -333,7 +333,8 @@ export class Ledger {
     setFlag(account, TaskFlag.isStalled, false);
     servers.get(account.vsId).add('tasksEnded', 1);
     if (hasFlag(account, TaskFlag.hasNoLifetime)) return;
-    this.lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
+    // In whole seconds: polls are milliseconds early or late, and intervals meet the bounds of buckets.
+    this.lifetimes.observe(Math.round((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000));
   }
 }
 

@@ -86,7 +86,7 @@ export class Audit {
   runs = new Map<SimulatedTask, AuditedRun>();
   started = new Map<string, number>();
   ended = new Map<string, number>();
-  lifetimes = { count: 0, sumMs: 0 };
+  lifetimes = { count: 0, seconds: 0 };
   /** When each server was first listed. */
   born = new Map<string, number>();
   /** What the counters were at the last settlement. */
@@ -214,7 +214,7 @@ export class Audit {
       increment(this.ended, server);
       if (!isObserved) continue;
       this.lifetimes.count += 1;
-      this.lifetimes.sumMs += (last?.monotonicMs ?? 0) - firstMs;
+      this.lifetimes.seconds += Math.round(((last?.monotonicMs ?? 0) - firstMs) / 1000);
     }
   }
 

@@ -45,7 +45,7 @@ export function checkRuns(audit: Audit, { rows: { accounts }, lifetimes: [lifeti
       expectEqual(`${family} of ${server}`, count, expected.get(server) ?? 0);
   }
   expectEqual('lifetimes', lifetimes?.buckets.at(-1), audit.lifetimes.count);
-  expectEqual('sum of lifetimes', Math.round(1000 * (lifetimes?.sum ?? 0)), audit.lifetimes.sumMs);
+  expectEqual('sum of lifetimes', lifetimes?.sum, audit.lifetimes.seconds);
   const newServers = accounts.newRows?.map((row) => accounts.labelSets[row]?.[0]).toSorted();
   expectEqual('new servers', newServers?.join(' ') ?? '', audit.newServers.toSorted().join(' '));
   return 2 * accounts.labelSets.length + 3;

@@ -378,6 +378,16 @@ test('a lifetime is observed if the start of its run was seen', () => {
   }
 });
 
+test('a lifetime has whole seconds, however early or late polls are', () => {
+  for (const lateMs of [-499, 0, 499]) {
+    const run = new TallyRun();
+    run.commitListing({});
+    for (const afterMs of [STEP_MS, STEP_MS + lateMs]) run.commitListing({ tasks: [task(5)] }, afterMs);
+    const { buckets, sum } = readLifetimes(run.commitListing({}));
+    assert.deepEqual([buckets[0], sum], [1, 15], `${lateMs}`);
+  }
+});
+
 test('an account is forgotten when its task has been absent for six hours', () => {
   const tasks = [buildTaskRecord({ inputBytes: 1000 })];
   for (const [awayMs, gained] of [
