@@ -4,6 +4,7 @@ import type { TaskReading } from '../listing/listing.ts';
 import { TextRows, type RowsOf } from '../listing/rows.ts';
 import type { Instant } from './instant.ts';
 import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
+import { NEW_MS } from './label-set-limit.ts';
 import type { TaskGain } from './ledger/ledger.ts';
 
 /** Names with counters, expected and removed ones. */
@@ -12,6 +13,8 @@ const MAX_NAMES = 1000;
 interface NameCounters {
   /** When the first listing without an expectation of the name was taken. */
   removedMs?: number | undefined;
+  /** When the listing was taken that brought it, in monotonic milliseconds. */
+  readonly bornMs: number;
   inputBytes: number;
   outputBytes: number;
   connections: number;
@@ -31,10 +34,13 @@ type PersistedCounters = readonly [
 export class ExpectedCounters {
   readonly #counters = new Map<string, NameCounters>();
   #expected: ReadonlySet<string> = new Set();
+  /** When the last listing was taken. */
+  #nowMs = 0;
 
   /** Prepares for a listing, before the ledger takes it. */
   beginCommit(names: readonly string[], { monotonicMs: nowMs }: Instant): void {
     this.#expected = new Set(names);
+    this.#nowMs = nowMs;
     for (const [name, counters] of this.#counters) {
       if (nowMs - (counters.removedMs ?? nowMs) > REMEMBERED_MS) this.#counters.delete(name);
       const wasRemoved = counters.removedMs !== undefined;
@@ -48,6 +54,7 @@ export class ExpectedCounters {
       if (this.#counters.has(name)) continue;
       if (this.#counters.size >= MAX_NAMES) this.#forgetLongestRemoved();
       this.#counters.set(name, {
+        bornMs: nowMs,
         inputBytes: 0,
         outputBytes: 0,
         connections: 0,
@@ -77,15 +84,17 @@ export class ExpectedCounters {
   /** The rows of the expected names. */
   collect(names: readonly string[]): RowsOf<ExpectedGroupName> {
     const expectedNames = new TextRows('expectedNames');
+    const newRows: number[] = [];
     for (const name of names) {
       const counters = this.#counters.get(name);
       if (counters === undefined) continue;
       const row = expectedNames.find(name);
+      if (this.#nowMs - counters.bornMs < NEW_MS) newRows.push(row);
       expectedNames.add(row, 'expectedTaskInputBytes', counters.inputBytes);
       expectedNames.add(row, 'expectedTaskHttpOutputBytes', counters.outputBytes);
       if (counters.isListed) expectedNames.add(row, 'expectedTaskHttpConnections', counters.connections);
     }
-    return { expectedNames };
+    return { expectedNames: { ...expectedNames, newRows } };
   }
 
   *exportCounters(): Generator<PersistedCounters, void> {
@@ -95,7 +104,13 @@ export class ExpectedCounters {
 
   restore(persisted: readonly PersistedCounters[]): void {
     for (const [name, counters] of persisted)
-      this.#counters.set(name, { ...counters, connections: 0, isListed: false, isNew: false });
+      this.#counters.set(name, {
+        ...counters,
+        bornMs: Number.NEGATIVE_INFINITY,
+        connections: 0,
+        isListed: false,
+        isNew: false,
+      });
   }
 
   #find(name: string | undefined): NameCounters | undefined {
@@ -116,13 +131,17 @@ export function hideUnexpected<AllCounts extends { readonly rows: RowsOf<Expecte
   counts: AllCounts,
   expectedNames: readonly string[],
 ): AllCounts {
-  const { labelSets, columns } = counts.rows.expectedNames;
+  const { labelSets, columns, newRows = [] } = counts.rows.expectedNames;
   const expected = new Set(expectedNames);
+  const newOnes = new Set(newRows);
   const isExpected = (_: unknown, row: number): boolean => expected.has(labelSets[row]?.[0] ?? '');
   if (labelSets.every(isExpected)) return counts;
   const rows = {
     labelSets: labelSets.filter(isExpected),
     columns: recordOf(familiesOf('expectedNames'), (family) => columns[family].filter(isExpected)),
+    newRows: [...labelSets.keys()]
+      .filter((row) => isExpected(undefined, row))
+      .flatMap((row, newRow) => (newOnes.has(row) ? [newRow] : [])),
   };
   return { ...counts, rows: { ...counts.rows, expectedNames: rows } };
 }

@@ -6,7 +6,7 @@ import type { Instant } from './instant.ts';
 /** A label set that has been absent for longer gives its row to a new one. */
 const ABSENCE_MS = 60 * 60 * 1000;
 /** Every Prometheus that scrapes once a minute sees a label set within this time. */
-const NEW_MS = 90 * 1000;
+export const NEW_MS = 90 * 1000;
 /** Searching so many label sets takes less time than building an index of them. */
 const MAX_SEARCHED = 64;
 const NO_LABEL_SETS: readonly LabelSet[] = [];

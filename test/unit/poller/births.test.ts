@@ -69,9 +69,29 @@ test('a label set that was evicted and comes back is new, one that kept its row 
   assert.deepEqual(expose(run, { a: 800, c: 700 }, 3_600_001), values);
 });
 
-test('an expected name is at 0 from the first listing with the expectation on', () => {
+test('an expected name is at 0 for 90 seconds from the first listing with the expectation on', () => {
   const run = startRun();
   run.expect('a');
   assert.equal(expose(run, { b: 5 })['name a'], 0);
-  assert.equal(expose(run, { a: 700 })['name a'], 700);
+  assert.equal(expose(run, { a: 700 }, 89_999)['name a'], 0);
+  assert.equal(expose(run, { a: 800 }, 1)['name a'], 800);
+});
+
+test('an expected name of an earlier process is not new', () => {
+  const run = startRun();
+  run.expect('a');
+  expose(run, { a: 700 });
+  run.restart();
+  assert.equal(expose(run, { a: 800 })['name a'], 100);
+});
+
+test('an expected name that is added again within six hours is not new', () => {
+  const run = startRun();
+  run.expect('a');
+  for (const bytes of [700, 800]) expose(run, { a: bytes });
+  run.expect('b');
+  expose(run, { a: 900 }, 90_000);
+  run.expect('a', 'b');
+  const values = expose(run, { a: 950, b: 5 });
+  assert.deepEqual([values['name a'], values['name b']], [100, 0]);
 });

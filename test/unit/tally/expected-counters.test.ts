@@ -187,6 +187,18 @@ test('of 2,000 names in turn, the thousand that were removed last are remembered
   assert.deepEqual(expect(10), [100, 15]);
 });
 
+test('a name that is hidden takes none of the others out of their first 90 seconds', () => {
+  const tallyRun = new TallyRun();
+  tallyRun.expect('a', 'b');
+  tallyRun.commitListing({});
+  tallyRun.expect('a', 'b', 'c', 'd');
+  const snapshot = tallyRun.commitListing({}, 90_000);
+  const listNew = ({ rows: { expectedNames } }: Pick<Snapshot, 'rows'>) =>
+    expectedNames.newRows?.map((row) => expectedNames.labelSets[row]?.[0]);
+  assert.deepEqual(listNew(snapshot), ['c', 'd']);
+  assert.deepEqual(listNew(hideUnexpected(snapshot, ['b', 'd'])), ['d']);
+});
+
 test('a name that is no longer expected is hidden at once, and nothing is copied if none is', () => {
   const snapshot = run([list(watched(5), task(3, { id: 'b', name: 'backup' }))]);
   assert.equal(hideUnexpected(snapshot, ['backup', 'main', 'new']), snapshot);
