@@ -1,5 +1,5 @@
 import type { ListedGroupName, RecordGroupName } from './label-groups.ts';
-import type { OpenRowsOf, TextRows } from './rows.ts';
+import type { RowsOf } from './rows.ts';
 import type { RecordKind } from './task-list.ts';
 import type { TaskNameSource } from './task-name.ts';
 
@@ -71,8 +71,8 @@ export function formatRejectedEntry({ record, index, reason }: RejectedEntry): s
   return `${owner}task_list[${index}]: ${reason}`;
 }
 
-/** The rows of a listing. Readings refer to them, and the ledger adds to them. */
-export type ListingRows = OpenRowsOf<RecordGroupName> & { readonly [G in ListedGroupName]: TextRows<G> };
+/** The rows of a listing. Readings refer to them. */
+export type ListingRows = RowsOf<RecordGroupName | ListedGroupName>;
 
 export interface Listing {
   readonly users: number;

@@ -2,7 +2,7 @@ import { internLabels, type LabelSet } from '../families/label-set.ts';
 import { recordOf } from '../families/record-of.ts';
 import type { LabelValues } from '../json-columns/label-values.ts';
 import { OTHER_ID } from './label-values.ts';
-import type { OpenRows } from './rows.ts';
+import type { Rows } from './rows.ts';
 
 const FIRST_SLOTS = 64;
 const SLOT_WORDS = 4;
@@ -135,7 +135,7 @@ export class RowTable<Family extends string = string> {
   }
 
   /** The rows with the values of their labels, for longer than the table has them. */
-  toRows(labelValues: LabelValues): OpenRows<Family> {
+  toRows(labelValues: LabelValues): Rows<Family> {
     const labelSets: LabelSet[] = [];
     const labels = this.#labels.map(() => '');
     for (let row = 0; row < this.rows; row += 1) {

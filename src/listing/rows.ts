@@ -20,14 +20,7 @@ export interface Rows<Family extends string = string> {
   readonly newRows?: readonly number[];
 }
 
-/** Rows to which the loops and the ledger still add. */
-export interface OpenRows<Family extends string = string> {
-  readonly labelSets: LabelSet[];
-  readonly columns: Readonly<Record<Family, number[]>>;
-}
-
 export type RowsOf<G extends LabelGroupName> = { readonly [Name in G]: Rows<FamilyOf<Name>> };
-export type OpenRowsOf<G extends LabelGroupName> = { readonly [Name in G]: OpenRows<FamilyOf<Name>> };
 
 /** Adds to a number of a row, if only 0: what is no number becomes one. */
 export function addOrSet(column: number[], row: number, amount: number): void {
@@ -54,7 +47,7 @@ export function placeOf<G extends LabelGroupName>(group: G, label: LabelNameOf<G
 }
 
 /** Rows that are found by label values. */
-export class TextRows<G extends LabelGroupName> implements OpenRows<FamilyOf<G>> {
+export class TextRows<G extends LabelGroupName> implements Rows<FamilyOf<G>> {
   readonly labelSets: LabelSet[] = [];
   readonly columns: Readonly<Record<FamilyOf<G>, number[]>>;
   readonly #counters: readonly FamilyOf<G>[];

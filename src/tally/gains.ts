@@ -1,9 +1,34 @@
 import type { ListingRows, TaskReading } from '../listing/listing.ts';
-import { addOrSet } from '../listing/rows.ts';
+import { addOrSet, readCounts, TextRows } from '../listing/rows.ts';
 import type { TaskGain } from './ledger/ledger.ts';
 import type { LedgerRows } from './ledger/server-sums.ts';
 
-type GainRows = Pick<ListingRows, 'outputs' | 'renditions'> & Pick<LedgerRows, 'protocols' | 'waiting'>;
+/** Those rows of a listing that a commit changes, with copies of the columns that it changes. */
+export function openRows({ outputs, renditions, listingSurplus }: ListingRows) {
+  const { outputsUnwatched, httpOutputBytes } = outputs.columns;
+  const { renditionHttpOutputBytes } = renditions.columns;
+  const surplus = new TextRows('listingSurplus');
+  for (const [item, count] of Object.entries(readCounts(listingSurplus)))
+    surplus.count('listingSurplus', count, item);
+  return {
+    outputs: {
+      labelSets: outputs.labelSets,
+      columns: {
+        ...outputs.columns,
+        outputsUnwatched: outputsUnwatched.slice(),
+        httpOutputBytes: httpOutputBytes.slice(),
+      },
+    },
+    renditions: {
+      labelSets: renditions.labelSets,
+      columns: { ...renditions.columns, renditionHttpOutputBytes: renditionHttpOutputBytes.slice() },
+    },
+    listingSurplus: surplus,
+  };
+}
+
+export type OpenRows = ReturnType<typeof openRows>;
+type GainRows = Pick<OpenRows, 'outputs' | 'renditions'> & Pick<LedgerRows, 'protocols' | 'waiting'>;
 
 /** Adds what a task gained to the rows of its listing. */
 export function addGain(

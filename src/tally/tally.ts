@@ -12,7 +12,7 @@ import { isNamed, OTHER, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
 import { placeOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
-import { addGain } from './gains.ts';
+import { addGain, openRows, type OpenRows } from './gains.ts';
 import type { Instant } from './instant.ts';
 import { GroupRows } from './group-rows.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
@@ -102,7 +102,7 @@ export class Tally {
   commit(listing: Listing, at: Instant): CommitResult {
     const time = this.#toTimeline(at);
     const ledgerRows = recordOf<LedgerRows>(COUNTED_GROUPS, (group) => new TextRows(group));
-    const rows = Object.assign(ledgerRows, listing.rows);
+    const rows = Object.assign(ledgerRows, listing.rows, openRows(listing.rows));
     this.#hideUnmetered(rows.outputs);
     const expectedNames = this.#expectedTasks.names;
     this.#details?.beginCommit(listing, expectedNames);
@@ -169,10 +169,7 @@ export class Tally {
   }
 
   /** A format that the service has never been seen to meter has no connections, watched or not. */
-  #hideUnmetered({
-    labelSets,
-    columns: { httpConnections, outputsUnwatched },
-  }: Listing['rows']['outputs']): void {
+  #hideUnmetered({ labelSets, columns: { httpConnections, outputsUnwatched } }: OpenRows['outputs']): void {
     const formats = labelSets.map((labels) => labels[FORMAT] ?? UNKNOWN);
     for (const [row, format] of formats.entries())
       if ((httpConnections[row] ?? 0) > 0 && this.#meteredFormats.size < this.#maxLabelSets)

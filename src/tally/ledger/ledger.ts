@@ -1,6 +1,7 @@
-import type { ListingRows, TaskReading } from '../../listing/listing.ts';
+import type { TaskReading } from '../../listing/listing.ts';
 import { LISTING_FAMILIES } from '../../listing/catalogue.ts';
 import { Histogram } from '../../families/histogram.ts';
+import type { TextRows } from '../../listing/rows.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
 import type { Instant } from '../instant.ts';
 import { createFindings, type Findings, type CommitTimes } from './account.ts';
@@ -41,7 +42,7 @@ export type RestartGap = Pick<CommitTimes, 'restoredMs' | 'unknownGapMs'>;
 
 interface ListingToCommit {
   readonly tasks: ReadonlyMap<string, TaskReading>;
-  readonly rows: Pick<ListingRows, 'listingSurplus'> & LedgerRows;
+  readonly rows: { readonly listingSurplus: TextRows<'listingSurplus'> } & LedgerRows;
   /** Tasks of these names get accounts before all others. */
   readonly expectedNames: readonly string[];
   /** The sums by server, to which the ledger adds. */

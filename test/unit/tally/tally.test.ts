@@ -7,7 +7,14 @@ import {
   buildTaskRecord,
   buildUserRecord,
 } from '../../support/record-builders.ts';
-import { readAllSamples, readLifetimes, START_MS, TallyRun, readValues } from '../../support/tally-run.ts';
+import {
+  readAllSamples,
+  readLifetimes,
+  START_MS,
+  STEP_MS,
+  TallyRun,
+  readValues,
+} from '../../support/tally-run.ts';
 import { RecordListing } from '../../support/record-listing.ts';
 
 test('the lifetime of an ended task is observed if its start was observed', () => {
@@ -54,6 +61,23 @@ test('a task that returns begins a run anew, with its first listing and its inpu
   const firstSeen = START_MS / 1000 + 30;
   assert.deepEqual(readValues(run.commitListing(returned), 'oldestTaskFirstSeen'), { 'server-1': firstSeen });
   assert.deepEqual(readValues(run.commitListing(returned, 60_000), 'tasksWithoutInput'), { 'server-1': 1 });
+});
+
+test('a commit changes nothing of its listing', () => {
+  const records = new RecordListing();
+  for (const httpConnectionsNum of [0, 1])
+    records.addTask(
+      buildTaskRecord({
+        id: `${httpConnectionsNum}`,
+        outputs: [buildOutputRecord({ httpConnectionsNum, format: 'flv', httpOutputBytes: 50 })],
+      }),
+    );
+  const { listing } = records;
+  const before = structuredClone({ ...listing.rows });
+  const run = new TallyRun();
+  run.commitListing({});
+  run.tally.commit(listing, { wallMs: START_MS + STEP_MS, monotonicMs: 1000 + STEP_MS });
+  assert.deepEqual(structuredClone({ ...listing.rows }), before);
 });
 
 test('a published snapshot does not change with later listings', () => {
