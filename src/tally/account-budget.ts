@@ -3,14 +3,16 @@ import { MAX_ACCOUNTS } from '../runtime/limits.ts';
 
 /**
  * The accounts of all service codes of the process together: tasks, inputs and outputs, live and departed.
- * When the budget is used up, departed accounts give way, those of the service code with the most first; then
- * no code above its equal part gets further ones. A code below its part does, beyond the limit: with their next
- * listings, those above their parts give up as many.
+ * Departed accounts fill what live ones leave of the budget. They give way after a commit, those of the service
+ * code with the most first: by then, tasks and parts that are listed again have found theirs. Where live ones
+ * use up the budget, no code above its equal part gets further ones. A code below its part does, beyond the
+ * limit: with their next listings, those above their parts give up as many.
  */
 export class AccountBudget {
   readonly maxAccounts: number;
   readonly #shares = new Set<AccountShare>();
-  #total = 0;
+  #size = 0;
+  #needed = 0;
 
   constructor(maxAccounts: number = MAX_ACCOUNTS) {
     this.maxAccounts = maxAccounts;
@@ -18,11 +20,12 @@ export class AccountBudget {
 
   add(share: AccountShare): void {
     this.#shares.add(share);
-    this.#total += share.size;
+    this.resize(share, share.size, share.needed);
   }
 
   remove(share: AccountShare): void {
-    if (this.#shares.delete(share)) this.#total -= share.size;
+    this.resize(share, -share.size, -share.needed);
+    this.#shares.delete(share);
   }
 
   get counts(): Readonly<Record<'live' | 'departed', number>> {
@@ -34,23 +37,26 @@ export class AccountBudget {
     return counts;
   }
 
-  resize(share: AccountShare, count: number): void {
-    if (this.#shares.has(share)) this.#total += count;
+  resize(share: AccountShare, size: number, needed: number): void {
+    if (!this.#shares.has(share)) return;
+    this.#size += size;
+    this.#needed += needed;
   }
 
-  /** Whether a service code can have this many more accounts. Evicts departed ones to make room. */
-  makeRoom(share: AccountShare, count: number): boolean {
-    while (this.#total + count > this.maxAccounts) {
-      // A service code below its equal part gets accounts although others hold more.
-      if (this.#findLargestWithDeparted()?.evictOne() !== true) return share.size + count <= this.#equalPart;
-    }
-    return true;
+  /** Whether a service code can have this many more accounts; departed ones will give way. */
+  hasRoom(share: AccountShare, count: number): boolean {
+    // A service code below its equal part gets accounts although others hold more.
+    return this.#needed + count <= this.maxAccounts || share.needed + count <= this.#equalPart;
   }
 
-  /** Evicts departed accounts beyond the limit. Returns how many live ones of a code have to go, too. */
-  giveWay(share: AccountShare): number {
-    if (this.makeRoom(share, 0)) return 0;
-    return Math.min(this.#total - this.maxAccounts, share.size - this.#equalPart);
+  /** How many live accounts of a service code others need. */
+  countExcess(share: AccountShare): number {
+    return Math.max(0, Math.min(this.#needed - this.maxAccounts, share.needed - this.#equalPart));
+  }
+
+  /** Evicts departed accounts beyond the limit. */
+  evictExcess(): void {
+    while (this.#size > this.maxAccounts) if (this.#findLargestWithDeparted()?.evictOne() !== true) return;
   }
 
   get #equalPart(): number {
@@ -73,7 +79,7 @@ interface AccountChange {
 
 /** The accounts of one service code, and those reserved for tasks of a listing that is being read. */
 export class AccountShare implements AccountReservations {
-  /** Removes the account of a task that has left, the first to leave first; returns whether there was one. */
+  /** Removes the departed accounts of one task, live or not; returns whether there were any. */
   readonly evictOne: () => boolean;
   readonly #budget: AccountBudget;
   #live = 0;
@@ -94,15 +100,26 @@ export class AccountShare implements AccountReservations {
   }
 
   get size(): number {
-    return this.#departed + Math.max(this.#live, this.#reserved);
+    return this.#live + this.#departed;
   }
 
-  /** Evicts departed accounts while there are too many. Returns how many live ones have to go, too. */
-  giveWay(): number {
-    return this.#budget.giveWay(this);
+  /** Live accounts, or those of the listing that is being read if they are more. */
+  get needed(): number {
+    return Math.max(this.#live, this.#reserved);
   }
 
-  hasRoom({ live }: { readonly live: number }): boolean {
+  /** How many live accounts others need. */
+  get excess(): number {
+    return this.#budget.countExcess(this);
+  }
+
+  /** Evicts departed accounts, also of other service codes, while there are too many. */
+  evictExcess(): void {
+    this.#budget.evictExcess();
+  }
+
+  /** Whether there is room for so many more live accounts. */
+  hasRoom(live: number): boolean {
     return this.#hasRoomFor(Math.max(this.#live + live, this.#reserved));
   }
 
@@ -110,6 +127,7 @@ export class AccountShare implements AccountReservations {
     this.#change(live, departed, 0);
   }
 
+  /** Evicts nothing: the listing may fail, or have tasks whose accounts have departed. */
   reserve(count: number): boolean {
     if (!this.#hasRoomFor(Math.max(this.#live, this.#reserved + count))) return false;
     this.#change(0, 0, count);
@@ -120,17 +138,16 @@ export class AccountShare implements AccountReservations {
     this.#change(0, 0, -count);
   }
 
-  /** Whether there is room for so many accounts besides the departed ones. */
-  #hasRoomFor(count: number): boolean {
-    const added = this.#departed + count - this.size;
-    return added <= 0 || this.#budget.makeRoom(this, added);
+  #hasRoomFor(needed: number): boolean {
+    const added = needed - this.needed;
+    return added <= 0 || this.#budget.hasRoom(this, added);
   }
 
   #change(live: number, departed: number, reserved: number): void {
-    const { size } = this;
+    const { size, needed } = this;
     this.#live += live;
     this.#departed += departed;
     this.#reserved += reserved;
-    this.#budget.resize(this, this.size - size);
+    this.#budget.resize(this, this.size - size, this.needed - needed);
   }
 }

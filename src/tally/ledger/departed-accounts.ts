@@ -1,17 +1,19 @@
 import { AccountShare, type AccountBudget } from '../account-budget.ts';
-import { countAccounts, dropDepartedParts, type TaskAccount } from './task-account.ts';
+import { countAccounts, countDepartedParts, dropDepartedParts, type TaskAccount } from './task-account.ts';
 
 /** How long accounts of tasks that left are kept; the longest time between processes that is believed. */
 export const REMEMBERED_MS = 6 * 60 * 60 * 1000;
 
-/** The accounts of tasks that left, in the order in which they left. */
+/** The accounts of tasks that left, in the order in which they left, and of parts that left live tasks. */
 export class DepartedAccounts {
   readonly #tasks = new Set<TaskAccount>();
+  /** Live tasks with accounts of parts that left them, and how many. */
+  readonly #departedParts = new Map<TaskAccount, number>();
   readonly #onForget: (account: TaskAccount) => void;
   /** All accounts of the service code. */
   readonly share: AccountShare;
 
-  /** `onForget` is called with each account that is forgotten, at any time: other codes need room, too. */
+  /** `onForget` is called with each task that is forgotten, at any time: other codes need room, too. */
   constructor(budget: AccountBudget, onForget: (account: TaskAccount) => void) {
     this.#onForget = onForget;
     this.share = new AccountShare(budget, () => this.#evictFirst());
@@ -21,29 +23,25 @@ export class DepartedAccounts {
     return this.#tasks;
   }
 
-  /** Counts the accounts of a live task, and drops those of parts that left it if there is no room. */
-  updateCount(account: TaskAccount, lastCount: number): void {
-    if (!this.share.hasRoom({ live: countAccounts(account) - lastCount })) dropDepartedParts(account);
-    this.share.add({ live: countAccounts(account) - lastCount });
-  }
-
-  /** Drops the accounts of parts that left a live task; returns how many. */
-  dropParts(account: TaskAccount): number {
-    const count = dropDepartedParts(account);
-    this.share.add({ live: -count });
-    return count;
+  /** Counts the accounts of a live task, which had so many live ones before. */
+  updateCount(account: TaskAccount, liveBefore: number): void {
+    const live = countAccounts(account) - liveBefore;
+    const departed = this.#followParts(account);
+    if (live !== 0 || departed !== 0) this.share.add({ live, departed });
   }
 
   add(account: TaskAccount): void {
-    const count = countAccounts(account);
+    const live = countAccounts(account);
     this.#tasks.add(account);
-    this.share.add({ live: -count, departed: count });
+    this.#departedParts.delete(account);
+    this.share.add({ live: -live, departed: live });
   }
 
   takeBack(account: TaskAccount): void {
-    const count = countAccounts(account);
+    const live = countAccounts(account);
     this.#tasks.delete(account);
-    this.share.add({ live: count, departed: -count });
+    this.#followParts(account);
+    this.share.add({ live, departed: -live });
   }
 
   *listExpired(forgetBeforeMs: number): Generator<TaskAccount, void> {
@@ -55,14 +53,30 @@ export class DepartedAccounts {
 
   forget(account: TaskAccount): void {
     this.#tasks.delete(account);
-    this.share.add({ departed: -countAccounts(account) });
+    this.share.add({ departed: -countAccounts(account) - countDepartedParts(account) });
     this.#onForget(account);
   }
 
+  /** Returns how many more parts have left a live task. */
+  #followParts(account: TaskAccount): number {
+    const before = this.#departedParts.get(account) ?? 0;
+    const departed = countDepartedParts(account);
+    if (departed > 0) this.#departedParts.set(account, departed);
+    else if (before > 0) this.#departedParts.delete(account);
+    return departed - before;
+  }
+
+  /** Parts go first: a task that returns has more to lose. */
   #evictFirst(): boolean {
+    const [withParts] = this.#departedParts.keys();
     const [first] = this.#tasks;
-    if (first === undefined) return false;
-    this.forget(first);
-    return true;
+    if (withParts !== undefined) this.#dropParts(withParts);
+    else if (first !== undefined) this.forget(first);
+    return withParts !== undefined || first !== undefined;
+  }
+
+  #dropParts(account: TaskAccount): void {
+    dropDepartedParts(account);
+    this.share.add({ departed: this.#followParts(account) });
   }
 }

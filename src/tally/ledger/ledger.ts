@@ -157,7 +157,6 @@ export class Ledger {
       outputFindings: createFindings(times, 'http_output'),
     };
     for (const account of this.#departed.listExpired(commit.forgetBeforeMs)) this.#departed.forget(account);
-    // The accounts of tasks that left give way to those of new ones.
     for (const account of this.#live) if (!tasks.has(account.id)) this.#depart(account, commit);
     this.#live = [];
     for (const reading of this.#giveWay(sortByExpectation(tasks, expectedNames), commit)) {
@@ -167,6 +166,7 @@ export class Ledger {
       take(reading, this.#gain);
     }
     this.#addFindings(commit);
+    this.accountShare.evictExcess();
     this.#listingCount += 1;
     this.#commitBefore = this.#lastCommit;
     this.#lastCommit = at;
@@ -210,7 +210,7 @@ export class Ledger {
   /** Restores an account; those of one ledger must come in the order in which they left. */
   restoreAccount(account: TaskAccount): void {
     this.#accounts.set(account.id, account);
-    this.#departed.share.add({ live: countAccounts(account) });
+    this.#departed.updateCount(account, 0);
     if (account.lastSeen === this.#lastCommit) this.#live.push(account);
     else this.#departed.add(account);
   }
@@ -222,20 +222,15 @@ export class Ledger {
     }
   }
 
-  /** Gives up accounts that others need: of parts that left, then of the last tasks. Returns the others. */
+  /** Gives up the accounts of the last tasks if others need them. Returns the other tasks. */
   #giveWay(readings: readonly TaskReading[], commit: Commit): readonly TaskReading[] {
-    let excess = this.accountShare.giveWay();
+    let { excess } = this.accountShare;
     if (excess === 0) return readings;
-    for (const { id } of readings) {
-      const account = this.getTask(id);
-      if (account !== undefined && excess > 0) excess -= this.#departed.dropParts(account);
-    }
     const kept = readings.toReversed().filter(({ id }) => {
       const account = this.getTask(id);
-      if (account === undefined || excess <= 0) return true;
+      if (account === undefined || account.lastSeen !== this.#lastCommit || excess <= 0) return true;
       excess -= countAccounts(account);
       this.#depart(account, commit);
-      this.#departed.forget(account);
       countWithoutAccount(commit);
       return false;
     });
@@ -245,23 +240,25 @@ export class Ledger {
   /** Returns the account of a listed task; `undefined` if there is no room: the task counts as not listed. */
   #commitTask(reading: TaskReading, commit: Commit): TaskAccount | undefined {
     const found = this.getTask(reading.id);
-    const lastAccountCount = found === undefined ? 0 : countAccounts(found);
     const isDeparted = found !== undefined && found.lastSeen !== this.#lastCommit;
-    if (isDeparted) this.#departed.takeBack(found);
-    if (!this.#departed.share.hasRoom({ live: countItems(reading) - lastAccountCount })) {
-      if (isDeparted) this.#departed.add(found);
-      else if (found !== undefined) this.#depart(found, commit);
+    const countBefore = found === undefined ? 0 : countAccounts(found);
+    if (!this.accountShare.hasRoom(countItems(reading) - (isDeparted ? 0 : countBefore))) {
+      if (found !== undefined && !isDeparted) this.#depart(found, commit);
       countWithoutAccount(commit);
       return undefined;
     }
+    if (isDeparted) this.#departed.takeBack(found);
     const account = found ?? this.#createAccount(reading, commit);
     if (found === undefined || isDeparted) this.#beginRun(account, reading, commit);
     else this.#changeServer(found, reading.vsId, commit);
     const server = commit.servers.get(reading.vsId);
     const parts = this.#createPartsUpdate(account, reading, commit);
     const update = { commit, account, reading, server, isNew: found === undefined, ...parts };
+    const { inputs, outputs } = account;
     const isFlowing = this.#commitParts(update);
-    this.#departed.updateCount(account, lastAccountCount);
+    // Parts that have all grown stay in their arrays.
+    if (found === undefined || account.inputs !== inputs || account.outputs !== outputs)
+      this.#departed.updateCount(account, countBefore);
     updateStalls(update, isFlowing, this.stallAfterMs);
     account.lastSeen = commit.at;
     return account;

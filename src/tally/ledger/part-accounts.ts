@@ -132,8 +132,14 @@ export function areOwnInput([first]: PartAccounts | readonly PartReading[]): boo
   return (typeof first === 'object' ? first.identity : first) === OWN_INPUT;
 }
 
-export function countParts(parts: PartAccounts): number {
-  return areNumbers(parts) ? parts.length / NUMBERS_PER_PART : parts.length;
+/** Accounts of parts that are listed while their task is: those that have left it come last. */
+export function countListed(parts: PartAccounts): number {
+  if (areNumbers(parts)) return parts.length / NUMBERS_PER_PART;
+  return 1 + parts.findLastIndex(({ departedMs }) => departedMs === undefined);
+}
+
+export function countDeparted(parts: PartAccounts): number {
+  return areNumbers(parts) ? 0 : parts.length - countListed(parts);
 }
 
 export function dropDeparted(parts: PartAccounts): PartAccounts {

@@ -1,6 +1,6 @@
 import type { TaskReading } from '../../listing/listing.ts';
 import type { Instant } from '../instant.ts';
-import { countParts, dropDeparted, type PartAccounts } from './part-accounts.ts';
+import { countDeparted, countListed, dropDeparted, type PartAccounts } from './part-accounts.ts';
 
 export interface TaskAccount {
   readonly id: string;
@@ -57,15 +57,18 @@ export function createTaskAccount({ id, vsId, progress }: TaskReading, at: Insta
   };
 }
 
-/** Those of inputs and outputs that left the task included: at least one for its input. */
+/** Accounts of a task while it is listed: at least one for its input. */
 export function countAccounts({ inputs, outputs }: TaskAccount): number {
-  return Math.max(1, countParts(inputs)) + countParts(outputs);
+  return Math.max(1, countListed(inputs)) + countListed(outputs);
 }
 
-/** Forgets inputs and outputs that have left the task; returns how many. */
-export function dropDepartedParts(account: TaskAccount): number {
-  const count = countAccounts(account);
+/** Accounts of inputs and outputs that have left the task. */
+export function countDepartedParts({ inputs, outputs }: TaskAccount): number {
+  return countDeparted(inputs) + countDeparted(outputs);
+}
+
+/** Forgets inputs and outputs that have left the task. */
+export function dropDepartedParts(account: TaskAccount): void {
   account.inputs = dropDeparted(account.inputs);
   account.outputs = dropDeparted(account.outputs);
-  return count - countAccounts(account);
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { AccountBudget } from '../../../src/tally/account-budget.ts';
 import { toTaskKey } from '../../../src/tally/tally-state.ts';
 import { buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
-import { readValues, TallyRun } from '../../support/tally-run.ts';
+import { readValues, sumValues, TallyRun } from '../../support/tally-run.ts';
 
 const createTasks = (...ids: readonly string[]) => ids.map((id) => buildTaskRecord({ id, inputBytes: 100 }));
 
@@ -84,20 +84,88 @@ test('a code above its equal part gives way to smaller ones with its next listin
   assert.deepEqual(large.records, large.allRecords);
 });
 
-test('accounts of parts that left a task give way before those of tasks', () => {
+const createTaskWithOutput = (fileName: string) =>
+  buildTaskRecord({ id: 'a', inputBytes: 100, outputs: [buildOutputRecord({ fileName })] });
+
+/** A run whose only task has renamed its output, and what follows has to hold for. */
+function runWithDepartedOutput(accountBudget: AccountBudget): TallyRun {
+  const run = new TallyRun({ accountBudget });
+  accountBudget.add(run.tally.accountShare);
+  for (const fileName of ['x', 'y']) run.commitListing({ tasks: [createTaskWithOutput(fileName)] });
+  assert.deepEqual(accountBudget.counts, { live: 2, departed: 1 });
+  return run;
+}
+
+test('accounts of outputs that left a live task are departed ones, and give way to new tasks', () => {
+  const accountBudget = new AccountBudget(3);
+  const run = runWithDepartedOutput(accountBudget);
+  const tasks = [createTaskWithOutput('y'), ...createTasks('b')];
+  assert.deepEqual(readValues(run.commitListing({ tasks }), 'listingSurplus'), {});
+  assert.deepEqual(accountBudget.counts, { live: 3, departed: 0 });
+  assert.deepEqual(run.records, run.allRecords);
+});
+
+test('they leave room for a listing that is being read, which may fail, and give way to other codes', () => {
+  const accountBudget = new AccountBudget(3);
+  const { accountShare } = runWithDepartedOutput(accountBudget).tally;
+  assert.deepEqual([accountShare.reserve(3), accountShare.reserve(1)], [true, false]);
+  accountShare.release(3);
+  assert.deepEqual(accountBudget.counts, { live: 2, departed: 1 });
+  const other = new TallyRun({ accountBudget });
+  accountBudget.add(other.tally.accountShare);
+  assert.deepEqual(readValues(other.commitListing({ tasks: createTasks('a') }), 'listingSurplus'), {});
+  assert.deepEqual(accountBudget.counts, { live: 3, departed: 0 });
+});
+
+test('at a full budget, what returns finds its account, whatever is listed before it or failed', () => {
+  const output = (fileName: string) => buildOutputRecord({ fileName, httpOutputBytes: 50 });
+  const task = (id: string, ...fileNames: readonly string[]) =>
+    buildTaskRecord({ id, inputBytes: 50, outputs: fileNames.map(output) });
+  const both = [task('a', 'x', 'y')];
+  for (const [listings, places, bytes] of [
+    [[both, [task('a', 'x')], both, [task('a', 'x')], both], 3, 150],
+    [[[task('a'), task('b')], [], [task('c'), task('a')]], 2, 150],
+    [[[task('a', 'x')], [task('a', 'y')], [task('b'), task('a', 'x')]], 3, 200],
+  ] as const) {
+    const accountBudget = new AccountBudget(places);
+    const run = new TallyRun({ accountBudget });
+    const share = run.tally.accountShare;
+    accountBudget.add(share);
+    let snapshot = run.commitListing({});
+    for (const tasks of listings) {
+      assert.ok(share.reserve(places));
+      share.release(places);
+      snapshot = run.commitListing({ tasks });
+    }
+    const keys = ['inputBytes', 'httpOutputBytes'] as const;
+    assert.equal(sumValues(Object.assign({}, ...keys.map((key) => readValues(snapshot, key)))), bytes);
+  }
+});
+
+test('they fill what is left of the budget', () => {
   const accountBudget = new AccountBudget(4);
-  const [large, small] = [new TallyRun({ accountBudget }), new TallyRun({ accountBudget })];
-  for (const { tally } of [large, small]) accountBudget.add(tally.accountShare);
-  const output = (fileName: string) => buildOutputRecord({ fileName });
-  const list = (...fileNames: readonly string[]) => ({
-    tasks: [buildTaskRecord({ id: 'a' }), buildTaskRecord({ id: 'b', outputs: fileNames.map(output) })],
-  });
-  large.commitListing(list('x', 'y'));
-  large.commitListing(list('x'));
-  small.commitListing({ tasks: createTasks('a') });
-  assert.deepEqual(accountBudget.counts, { live: 5, departed: 0 });
-  assert.deepEqual(readValues(large.commitListing(list('x')), 'listingSurplus'), {});
-  assert.deepEqual(accountBudget.counts, { live: 4, departed: 0 });
+  const run = runWithDepartedOutput(accountBudget);
+  for (const [fileName, departed] of [
+    ['z', 2],
+    ['u', 0],
+    ['v', 1],
+  ] as const) {
+    run.commitListing({ tasks: [createTaskWithOutput(fileName)] });
+    assert.deepEqual(accountBudget.counts, { live: 2, departed });
+  }
+});
+
+test('they leave with their task, return with it, and are restored', () => {
+  const accountBudget = new AccountBudget(9);
+  const run = runWithDepartedOutput(accountBudget);
+  run.commitListing({});
+  assert.deepEqual(accountBudget.counts, { live: 0, departed: 3 });
+  run.commitListing({ tasks: [createTaskWithOutput('y')] });
+  assert.deepEqual(accountBudget.counts, { live: 2, departed: 1 });
+  accountBudget.remove(run.tally.accountShare);
+  run.restart();
+  accountBudget.add(run.tally.accountShare);
+  assert.deepEqual(accountBudget.counts, { live: 2, departed: 1 });
 });
 
 test('a task of an expected name takes the account of a task that gave way to it', () => {
