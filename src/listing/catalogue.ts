@@ -31,7 +31,7 @@ export const LISTING_COUNTERS = define(['service_code'], {
   ...listTable('counter'),
   taskLifetime: {
     name: 'xvs_task_lifetime_seconds',
-    help: 'Time between the first and the last good listing with a task that has ended and never read a file.',
+    help: 'Whole seconds between the first and the last listing of a run of a task that has ended, if its start was seen and it read no file.',
     buckets: [15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400],
   },
 });

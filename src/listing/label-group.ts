@@ -20,7 +20,7 @@ export function gauge(name: string, help: string, note = '') {
 
 /** A {@link gauge} that is 0 for an hour after its label set has left, so that a drop is visible. */
 export const stayingGauge = (name: string, help: string) =>
-  ({ ...gauge(name, help), staysAtZero: true }) as const;
+  ({ ...gauge(name, help, ', then 0 for an hour.'), staysAtZero: true }) as const;
 
 /** A gauge that is no part of a listing. */
 export const moment = (name: string, help: string) => ({ type: 'gauge', name, help }) as const;

@@ -34,23 +34,23 @@ const HLS = `. ${HLS_NOTE}`;
 
 export const LABEL_GROUPS = {
   listing: whole([], {
-    listingUsers: gauge('xvs_listing_users', 'Entries of "user_list"', '; 0 if it is empty.'),
-    listingTasks: gauge('xvs_listing_tasks', 'Entries of "task_list"', '; 0 if it is empty.'),
+    listingUsers: gauge('xvs_listing_users', 'Users of "user_list"', '; 0 if it is empty.'),
+    listingTasks: gauge('xvs_listing_tasks', 'Tasks of "task_list"', '; 0 if it is empty.'),
   }),
   users: user(
     { client_version: 'client_version', device_type: 'device_type' },
     {
-      onlineUsers: gauge('xvs_online_users', 'Entries of "user_list" by "client_version" and "device_type"'),
+      onlineUsers: gauge('xvs_online_users', 'Users of "user_list" by "client_version" and "device_type"'),
     },
   ),
   userServers: user(
     { vs_id: 'vs_id' },
-    { serverOnlineUsers: stayingGauge('xvs_server_online_users', 'Entries of "user_list" by "vs_id"') },
+    { serverOnlineUsers: stayingGauge('xvs_server_online_users', 'Users of "user_list" by "vs_id"') },
   ),
   taskServers: task(
     { vs_id: 'vs_id' },
     {
-      tasks: stayingGauge('xvs_tasks', 'Entries of "task_list"'),
+      tasks: stayingGauge('xvs_tasks', 'Tasks of "task_list" by "vs_id"'),
       tasksWithProgress: gauge(
         'xvs_tasks_with_progress',
         'Tasks with "progress" > 0 (live tasks, and file tasks that have just started, have 0)',
@@ -59,21 +59,21 @@ export const LABEL_GROUPS = {
   ),
   inputs: input(
     { vs_id: SERVER, protocol: 'url' },
-    { inputs: gauge('xvs_inputs', 'Entries of "inputs" by the scheme of "url" (tcp_upload if it is empty)') },
+    { inputs: gauge('xvs_inputs', 'Inputs of tasks by the scheme of "url" (tcp_upload if it is empty)') },
   ),
   inputClients: input(
     { device_type: 'device_type', client_version: { firstOf: ['device_version', 'client_version'] } },
     {
       inputClients: gauge(
         'xvs_input_clients',
-        'Entries of "inputs" by "device_type" and "device_version" (or "client_version")',
+        'Inputs of tasks by "device_type" and "device_version" (or "client_version")',
       ),
     },
   ),
   outputs: output(
     { vs_id: SERVER, format: 'format' },
     {
-      outputs: gauge('xvs_outputs', 'Entries of "outputs" by "format"'),
+      outputs: gauge('xvs_outputs', 'Outputs of tasks by "format"'),
       httpConnections: gauge('xvs_http_connections', 'Sum of "http_connections_num" of outputs', HLS),
       outputsUnwatched: gauge(
         'xvs_outputs_unwatched',
@@ -118,7 +118,7 @@ export const LABEL_GROUPS = {
     {
       streams: gauge(
         'xvs_streams',
-        'Entries of "streams" by "codec_type" (video, audio) and mode ("copy" = 1: copy; 0 or 2: transcode)',
+        'Media streams of outputs by "codec_type" (video, audio) and mode ("copy" = 1: copy; 0 or 2: transcode)',
       ),
     },
   ),
@@ -127,7 +127,7 @@ export const LABEL_GROUPS = {
     {
       streamCodecs: gauge(
         'xvs_stream_codecs',
-        'Entries of "streams" by "codec_type" (video, audio) and "codec_id"',
+        'Media streams of outputs by "codec_type" (video, audio) and "codec_id"',
       ),
     },
   ),
@@ -169,7 +169,7 @@ export const LABEL_GROUPS = {
   waiting: counted(['vs_id', 'direction'], {
     byteCountsWaiting: stayingGauge(
       'xvs_byte_counts_waiting',
-      'Byte counts of tasks that wait for three listings to confirm them, by direction (input, http_output)',
+      'Byte counts of tasks that wait for later listings to confirm them, by direction (input, http_output)',
     ),
   }),
   protocols: counted(['protocol'], {
@@ -185,7 +185,7 @@ export const LABEL_GROUPS = {
     ),
     byteCountImplausible: counter(
       'xvs_byte_count_implausible_total',
-      'Byte counts in listings that wait for three listings to confirm them, or with which a new task cannot have begun, by direction (input, http_output).',
+      'Byte counts in listings that wait for later ones to confirm them, unless below half of the last accepted one, or with which a new task, input or output cannot have begun, by direction (input, http_output).',
     ),
   }),
   serversSeen: whole(['vs_id'], {
@@ -195,15 +195,15 @@ export const LABEL_GROUPS = {
     ),
   }),
   oldestTasks: whole(['vs_id'], {
-    oldestTaskFirstSeen: gauge(
+    oldestTaskFirstSeen: moment(
       'xvs_oldest_task_first_seen_timestamp_seconds',
-      'When the exporter first saw the oldest task of a "vs_id"',
+      'When the oldest task of a "vs_id" was first listed; begins again after an absence.',
     ),
   }),
   invalidRecords: listed(['record', 'reason'], {
     invalidRecords: counter(
       'xvs_exporter_invalid_records_total',
-      'Records rejected from good listings because they cannot be identified, by record and reason.',
+      'Entries rejected from good listings, by record and reason.',
     ),
   }),
   invalidFields: listed(['record', 'field'], {
@@ -258,16 +258,19 @@ export const LABEL_GROUPS = {
   singleTasks: singleTask(['task_id'], {
     taskInputBytes: counter(
       'xvs_task_input_bytes_total',
-      'Bytes received by a task since the exporter first saw it ("input_bytes"); begins again at 0 after an absence.',
+      'Bytes received by a task since its series began ("input_bytes"); begins again at 0 after an absence.',
     ),
     taskStalled: gauge('xvs_task_stalled', '1 if a task is stalled (see xvs_tasks_stalled)'),
     taskProgress: gauge('xvs_task_progress', '"progress" of a task as reported; always 0 for live tasks'),
-    taskFirstSeen: moment('xvs_task_first_seen_timestamp_seconds', 'When the exporter first saw a task.'),
+    taskFirstSeen: moment(
+      'xvs_task_first_seen_timestamp_seconds',
+      'When a task was first listed; begins again after an absence.',
+    ),
   }),
   taskFormats: singleTask(['task_id', 'format'], {
     taskHttpOutputBytes: counter(
       'xvs_task_http_output_bytes_total',
-      `Bytes delivered by HTTP live output of a task since the exporter first saw it ("http_output_bytes"); begins again at 0 after an absence${HLS}`,
+      `Bytes delivered by HTTP live output of a task since its series began ("http_output_bytes"); begins again at 0 after an absence${HLS}`,
     ),
     taskHttpConnections: gauge(
       'xvs_task_http_connections',

@@ -22,7 +22,7 @@ export const PROCESS_FAMILIES = define([], {
   },
   accounts: {
     name: 'xvs_exporter_accounts',
-    help: 'Accounts of tasks, inputs and outputs of all service codes, by state: live, or departed and kept for six hours.',
+    help: 'Accounts of tasks, inputs and outputs of all service codes, by state: live, or departed and kept for at most six hours.',
     labels: ['state'],
   },
   accountsLimit: {
@@ -69,7 +69,7 @@ export const PROCESS_FAMILIES = define([], {
   },
   time: {
     name: 'xvs_exporter_time_seconds',
-    help: "The exporter's clock at the scrape. Ages are differences of two of its timestamps.",
+    help: "The exporter's clock, at most a second before the scrape. Ages are differences of two of its timestamps.",
   },
 });
 

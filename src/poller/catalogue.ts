@@ -33,7 +33,7 @@ const EXPECTATIONS = define(['service_code'], {
   },
   expectedTaskByteCountsWaiting: {
     name: 'xvs_expected_task_byte_counts_waiting',
-    help: `Byte counts of the tasks of an expected name that wait for three listings to confirm them, ${IN_LAST_LISTING}; appears with the first one.`,
+    help: `Byte counts of the tasks of an expected name that wait for later listings to confirm them, ${IN_LAST_LISTING}; appears with the first one.`,
     labels: ['task_name'],
   },
   expectedTaskMinInputRate: {
@@ -99,10 +99,10 @@ export const POLL_FAMILIES = define(['service_code'], {
   },
   clockOffset: {
     name: 'xvs_exporter_clock_offset_seconds',
-    help: 'How far the clock of the exporter is ahead of the "Date" of the last response, negative if behind; 0 if the duration of the request and the whole seconds of the header explain the difference; absent without the header.',
+    help: 'How far the clock of the exporter is ahead of the "Date" of the last response, negative if behind; 0 if the duration of the request and the whole seconds of the header explain the difference; absent if the last poll got no response, or one without the header.',
   },
   upstreamCertificateNotAfter: {
     name: 'xvs_exporter_upstream_certificate_not_after_timestamp_seconds',
-    help: 'When the first certificate of the chain of the service expires, as of the last response; absent without TLS.',
+    help: 'Earliest expiry of a certificate in the chain of the service; absent without TLS, or if the last poll got no response.',
   },
 });

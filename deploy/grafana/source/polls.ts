@@ -68,7 +68,7 @@ export function polls(q: Queries) {
       {
         title: 'Rejected and foreign entries',
         description:
-          'Entries of good listings that cannot be identified, per minute, and those whose service_code is not the polled one, which count for the polled one.',
+          'Rejected entries of good listings, per minute, and those whose service_code is not the polled one, which count for the polled one.',
         unit: 'suffix: entries/min',
         span: 6,
         noValue: 'No entry was rejected or foreign in this time range',

@@ -125,7 +125,7 @@ function taskPanels() {
       {
         title: 'Task problems',
         description:
-          'Live tasks that received input before, but none for poll.stall_after, or never; file tasks whose progress has not changed for as long; byte counts that wait for three listings to confirm them.',
+          'Live tasks that received input before, but none for poll.stall_after, or never; file tasks whose progress has not changed for as long; byte counts that wait for later listings to confirm them.',
         unit: 'none',
         ...size,
       },
