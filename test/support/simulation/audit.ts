@@ -8,7 +8,8 @@ const DIRECTIONS: readonly Direction[] = ['input', 'output'];
 const SURELY_REMEMBERED_MS = 5 * 60 * 60 * 1000;
 /** The listings of two failed polls do not hide the start of a run. */
 const MAX_SEEN_INTERVALS = 3.5;
-const BIRTH_MS = 90_000;
+/** A new counter is at 0 in listings that are less than so much younger than its first one. */
+export const BIRTH_MS = 90_000;
 /** The age of a base, a restart after an unknown gap, and a clock set forward, of 6 hours each, add up. */
 const MAX_BELIEVED_MS = 3 * REMEMBERED_MS;
 

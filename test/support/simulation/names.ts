@@ -1,6 +1,7 @@
 import type { Rows } from '../../../src/listing/rows.ts';
 import { REMEMBERED_MS } from '../../../src/tally/ledger/departed-accounts.ts';
 import type { Counts } from '../../../src/tally/snapshot.ts';
+import { BIRTH_MS } from './audit.ts';
 import { SimulationError } from './checks.ts';
 import type { Direction } from './world.ts';
 
@@ -14,6 +15,8 @@ const KEPT_LISTINGS = 50;
 interface NameTruth extends Bytes {
   /** The first listing without an expectation of the name. */
   readonly removedMs: number | undefined;
+  /** The listing that brought the counter, in this process; those of earlier ones are not new. */
+  readonly bornMs: number;
 }
 
 interface ListingTruth {
@@ -41,7 +44,16 @@ export class NameAudit {
   readonly #history = new Map<number, ListingTruth>();
 
   /** Compares what is exposed after a listing with the truth. Returns the number of comparisons. */
-  list({ listedMs, elapsedMs, names, expected }: NamedListing, rows: AllRows): number {
+  list(listing: NamedListing, rows: AllRows): number {
+    this.#take(listing, rows);
+    const { elapsedMs, expected } = listing;
+    const isNew = (name: string): boolean =>
+      elapsedMs - (this.#last.names.get(name)?.bornMs ?? elapsedMs) < BIRTH_MS;
+    expectNew(rows, expected.filter(isNew));
+    return expected.length + 2;
+  }
+
+  #take({ listedMs, elapsedMs, names, expected }: NamedListing, rows: AllRows): void {
     const gains = measureGains(this.#last.rows, rows);
     const next = new Map<string, NameTruth>();
     for (const [name, truth] of this.#last.names) {
@@ -53,8 +65,9 @@ export class NameAudit {
       const last = this.#last.names.get(name);
       const found = readName(rows, name);
       const counted = last === undefined || last.removedMs !== undefined ? NOTHING : gained;
-      expectBytes(name, found, sumBytes([next.get(name) ?? NOTHING, counted]));
-      next.set(name, { ...found, removedMs: undefined });
+      const { bornMs, ...total } = next.get(name) ?? { ...NOTHING, bornMs: elapsedMs };
+      expectBytes(name, found, sumBytes([total, counted]));
+      next.set(name, { ...found, removedMs: undefined, bornMs });
     }
     const total = sumBytes([...gains.values()]);
     expectBytes('all tasks', total, subtract(readTotal(rows), readTotal(this.#last.rows)));
@@ -62,7 +75,6 @@ export class NameAudit {
     this.#last = { names: next, rows };
     this.#history.set(listedMs, this.#last);
     for (const oldest of [...this.#history.keys()].slice(0, -KEPT_LISTINGS)) this.#history.delete(oldest);
-    return expected.length + 1;
   }
 
   /** Goes back to the listing that was written last, which may be one that was not exposed. */
@@ -71,7 +83,10 @@ export class NameAudit {
       last === undefined ? { names: new Map(), rows: undefined } : this.#history.get(last.listedMs);
     if (known !== undefined) this.#last = known;
     if (last === undefined || rows === undefined) return;
-    if (known === undefined) this.list(last, rows);
+    if (known === undefined) this.#take(last, rows);
+    const { names } = this.#last;
+    const old = Array.from(names, ([name, truth]) => [name, { ...truth, bornMs: -Infinity }] as const);
+    this.#last = { ...this.#last, names: new Map(old) };
     for (const name of last.expected) {
       const truth = this.#last.names.get(name);
       if (truth !== undefined) expectBytes(name, readName(rows, name), truth);
@@ -85,6 +100,14 @@ export function expectHidden(rows: AllRows, expected: readonly string[]): void {
   for (const [row, [name = '']] of labelSets.entries())
     if (!expected.includes(name) && Object.values(columns).some((column) => !Number.isNaN(column[row])))
       throw new SimulationError(`${name} is not expected and has a counter`);
+}
+
+/** Scrapes get the counters of new names at 0. */
+function expectNew({ expectedNames: { labelSets, newRows = [] } }: AllRows, expected: readonly string[]): void {
+  const [found, truth] = [newRows.map((row) => labelSets[row]?.[0] ?? ''), expected].map((names) =>
+    names.toSorted().join(' '),
+  );
+  if (found !== truth) throw new SimulationError(`Expected ${truth} as new names, found ${found}`);
 }
 
 /** What each task of a listing gained since the one before. A task that was not in that begins at 0. */
