@@ -20,8 +20,15 @@ const BORN_MS = 97_000;
 
 const CONFIGURATION = `
 tasks: { name: opaque }
-service_codes: [{ service_code: TESTING, secret: abc, expect: { names: [server-2, server-8] } }]
+service_code_files: [codes.yml]
 `;
+
+/** Each task has the name of its server. */
+const expectNames = (...names: readonly string[]): string =>
+  `[{ service_code: TESTING, secret: abc, expect: { names: [${names.join(', ')}] } }]`;
+const FIRST_NAMES = ['server-2', 'server-8'];
+/** Names that a reload adds: the tasks of one are listed already, those of the other later. */
+const ADDED_NAMES = ['server-1', `server-${LATE_SERVERS + 4}`];
 
 const NAMES = LABEL_GROUP_NAMES.filter((group) => labelGroup(group).of !== 'single_task')
   .flatMap((group) => countersOf(group))
@@ -82,10 +89,12 @@ function createTask(server: string, id: string, bytes: number): object {
   };
 }
 
-/** By server. */
+/** By server, which is the name of its tasks. */
 async function readCounts(prometheus: Prometheus, counter: string): Promise<ReadonlyMap<string, number>> {
   const series = await prometheus.query(counter);
-  return new Map(series.map(({ metric, value }) => [metric['vs_id'] ?? '', value]));
+  return new Map(
+    series.map(({ metric: { vs_id, task_name }, value }) => [vs_id ?? task_name ?? '', value]),
+  );
 }
 
 test('two Prometheus servers, one of them late, see every increase', { timeout: 600_000 }, async (t) => {
@@ -94,6 +103,7 @@ test('two Prometheus servers, one of them late, see every increase', { timeout: 
   const serviceUrl = await serveHttp(t, (_, response) => response.end(service.list()));
   using folder = new TemporaryFolder();
   folder.replace('config.yml', CONFIGURATION);
+  folder.replace('codes.yml', expectNames(...FIRST_NAMES));
   await using exporter = startProgram([`--config.file=${folder.at('config.yml')}`, '--poll.interval=1s'], {
     XVS_UPSTREAM_BASE_URL: serviceUrl,
     XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
@@ -113,6 +123,16 @@ test('two Prometheus servers, one of them late, see every increase', { timeout: 
     () => late.value('timestamp(xvs_up)'),
     (seconds) => seconds !== undefined,
   );
+  // Nothing is gained meanwhile, so it does not matter which listing is the first one with the expectation.
+  service.isFrozen = true;
+  folder.replace('codes.yml', expectNames(...FIRST_NAMES, ...ADDED_NAMES));
+  for (const prometheus of [early, late])
+    await prometheus.waitUntil(
+      () => prometheus.value('count(xvs_expected_task_input_bytes_total)'),
+      (names) => names === FIRST_NAMES.length + ADDED_NAMES.length,
+    );
+  const before = new Map(service.inputBytes);
+  service.isFrozen = false;
   await waitForServers(SERVERS);
   service.isFrozen = true;
   await delay(BORN_MS);
@@ -129,6 +149,13 @@ test('two Prometheus servers, one of them late, see every increase', { timeout: 
     for (const [server, bytes] of service.inputBytes) {
       assert.equal(inputBytes.get(server), bytes, server);
       assert.equal(started.get(server), service.started.get(server), server);
+    }
+    for (const counter of ['input', 'http_output']) {
+      const bytes = await readCounts(prometheus, `xvs_expected_task_${counter}_bytes_total`);
+      for (const name of [...FIRST_NAMES, ...ADDED_NAMES]) {
+        const bytesBefore = ADDED_NAMES.includes(name) ? (before.get(name) ?? 0) : 0;
+        assert.equal(bytes.get(name), (service.inputBytes.get(name) ?? 0) - bytesBefore, name);
+      }
     }
   }
   const born = await late.value(`count(xvs_input_bytes_total unless xvs_input_bytes_total @ ${firstScrape})`);
