@@ -77,6 +77,15 @@ export class NameAudit {
     for (const oldest of [...this.#history.keys()].slice(0, -KEPT_LISTINGS)) this.#history.delete(oldest);
   }
 
+  /** Counters that are restored are not new. */
+  restore(): void {
+    const names = Array.from(
+      this.#last.names,
+      ([name, truth]) => [name, { ...truth, bornMs: Number.NEGATIVE_INFINITY }] as const,
+    );
+    this.#last = { ...this.#last, names: new Map(names) };
+  }
+
   /** Goes back to the listing that was written last, which may be one that was not exposed. */
   restart(last: NamedListing | undefined, rows: AllRows | undefined): void {
     const known =
@@ -84,9 +93,7 @@ export class NameAudit {
     if (known !== undefined) this.#last = known;
     if (last === undefined || rows === undefined) return;
     if (known === undefined) this.#take(last, rows);
-    const { names } = this.#last;
-    const old = Array.from(names, ([name, truth]) => [name, { ...truth, bornMs: -Infinity }] as const);
-    this.#last = { ...this.#last, names: new Map(old) };
+    this.restore();
     for (const name of last.expected) {
       const truth = this.#last.names.get(name);
       if (truth !== undefined) expectBytes(name, readName(rows, name), truth);
@@ -103,7 +110,10 @@ export function expectHidden(rows: AllRows, expected: readonly string[]): void {
 }
 
 /** Scrapes get the counters of new names at 0. */
-function expectNew({ expectedNames: { labelSets, newRows = [] } }: AllRows, expected: readonly string[]): void {
+function expectNew(
+  { expectedNames: { labelSets, newRows = [] } }: AllRows,
+  expected: readonly string[],
+): void {
   const [found, truth] = [newRows.map((row) => labelSets[row]?.[0] ?? ''), expected].map((names) =>
     names.toSorted().join(' '),
   );

@@ -465,7 +465,10 @@ export class Simulation {
     this.#polledCodes = codes;
     const added = codes.filter((code) => !poller.has(code));
     await poller.apply(codes.map((code) => this.#toPolledCode(code)));
-    for (const code of added) this.#getAudit(code).restart(this.#now);
+    for (const code of added) {
+      this.#getAudit(code).restart(this.#now);
+      this.#getNameAudit(code).restore();
+    }
   }
 
   async #reshard(count: number): Promise<void> {
