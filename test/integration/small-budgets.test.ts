@@ -217,7 +217,9 @@ function listCounts(snapshot: Snapshot): ReadonlyMap<string, number> {
     ['lifetimes', buckets.at(-1) ?? 0],
     ['sum of lifetimes', sum],
     ...keys.flatMap((key) =>
-      Object.entries(readValues(snapshot, key)).map(([labels, value]) => [`${key} ${labels}`, value] as const),
+      Object.entries(readValues(snapshot, key)).map(
+        ([labels, value]) => [`${key} ${labels}`, value] as const,
+      ),
     ),
   ]);
 }

@@ -92,9 +92,7 @@ function createTask(server: string, id: string, bytes: number): object {
 /** By server, which is the name of its tasks. */
 async function readCounts(prometheus: Prometheus, counter: string): Promise<ReadonlyMap<string, number>> {
   const series = await prometheus.query(counter);
-  return new Map(
-    series.map(({ metric: { vs_id, task_name }, value }) => [vs_id ?? task_name ?? '', value]),
-  );
+  return new Map(series.map(({ metric: { vs_id, task_name }, value }) => [vs_id ?? task_name ?? '', value]));
 }
 
 test('two Prometheus servers, one of them late, see every increase', { timeout: 600_000 }, async (t) => {
