@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AccountBudget } from '../../../src/tally/account-budget.ts';
 import { toTaskKey } from '../../../src/tally/tally-state.ts';
-import { buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
+import { buildInputRecord, buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
 import { readValues, sumValues, TallyRun } from '../../support/tally-run.ts';
 
 const createTasks = (...ids: readonly string[]) => ids.map((id) => buildTaskRecord({ id, inputBytes: 100 }));
@@ -105,7 +105,22 @@ test('accounts of outputs that left a live task are departed ones, and give way 
   assert.deepEqual(run.records, run.allRecords);
 });
 
-test('they leave room for a listing that is being read, which may fail, and give way to other codes', () => {
+test('accounts of inputs that left a merge are departed ones, too', () => {
+  const accountBudget = new AccountBudget(3);
+  const run = new TallyRun({ accountBudget });
+  accountBudget.add(run.tally.accountShare);
+  const merge = (...identities: readonly number[]) => {
+    const inputs = identities.map((identity) => buildInputRecord({ identity, inputBytes: 100 }));
+    return buildTaskRecord({ id: 'a', inputBytes: undefined, inputs });
+  };
+  for (const identities of [[1, 2], [1]]) run.commitListing({ tasks: [merge(...identities)] });
+  assert.deepEqual(accountBudget.counts, { live: 1, departed: 1 });
+  const tasks = [merge(1), ...createTasks('b', 'c')];
+  assert.deepEqual(readValues(run.commitListing({ tasks }), 'listingSurplus'), {});
+  assert.deepEqual(accountBudget.counts, { live: 3, departed: 0 });
+});
+
+test('departed outputs leave room for a listing that is being read, which may fail, and give way to other codes', () => {
   const accountBudget = new AccountBudget(3);
   const { accountShare } = runWithDepartedOutput(accountBudget).tally;
   assert.deepEqual([accountShare.reserve(3), accountShare.reserve(1)], [true, false]);
@@ -142,7 +157,7 @@ test('at a full budget, what returns finds its account, whatever is listed befor
   }
 });
 
-test('they fill what is left of the budget', () => {
+test('departed outputs fill what is left of the budget', () => {
   const accountBudget = new AccountBudget(4);
   const run = runWithDepartedOutput(accountBudget);
   for (const [fileName, departed] of [
@@ -155,7 +170,7 @@ test('they fill what is left of the budget', () => {
   }
 });
 
-test('they leave with their task, return with it, and are restored', () => {
+test('departed outputs leave with their task, return with it, and are restored', () => {
   const accountBudget = new AccountBudget(9);
   const run = runWithDepartedOutput(accountBudget);
   run.commitListing({});
