@@ -49,7 +49,8 @@ export function renderDocument(
             )}
           </div>
           <p id="unreachable" class="problem critical" role="alert" hidden>
-            The exporter does not respond. This page shows old data; retrying.
+            This page shows old data: the exporter does not respond, or a login or another version does.
+            Retrying; reload the page if this lasts.
           </p>
         </header>
         <main id="main" data-live>${main}</main>

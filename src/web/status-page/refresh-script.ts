@@ -1,6 +1,6 @@
 /**
  * Fetches the open page every few seconds and replaces what is live, keeping focus and scroll position; stops
- * in a hidden tab and while paused; shows an alert while the exporter does not respond.
+ * in a hidden tab and while paused; shows an alert while the exporter does not respond with this page.
  */
 export const REFRESH_SCRIPT = `(() => {
 'use strict';
@@ -12,11 +12,11 @@ let isPaused = false;
 
 const applyPage = (page) => {
   const focused = document.activeElement?.id;
-  for (const old of document.querySelectorAll('[data-live]')) {
-    const fresh = page.getElementById(old.id);
-    // Screen readers announce each replacement of the summary.
-    if (!old.isEqualNode(fresh)) old.replaceChildren(...fresh.childNodes);
-  }
+  const live = [...document.querySelectorAll('[data-live]')].map((old) => [old, page.getElementById(old.id)]);
+  // A login or an ingress may answer, or another version of the exporter.
+  if (live.some(([, fresh]) => fresh === null)) throw new Error('Not this page');
+  // Screen readers announce each replacement of the summary.
+  for (const [old, fresh] of live) if (!old.isEqualNode(fresh)) old.replaceChildren(...fresh.childNodes);
   document.title = page.title;
   if (focused && document.activeElement?.id !== focused) byId(focused)?.focus({ preventScroll: true });
 };
@@ -31,10 +31,15 @@ const fetchPage = async () => {
 };
 
 const refresh = async () => {
-  const page = await fetchPage().catch(() => undefined);
-  if (page !== undefined) applyPage(page);
-  byId('unreachable').hidden = page !== undefined;
-  schedule(REFRESH_MS);
+  const unreachable = byId('unreachable');
+  try {
+    applyPage(await fetchPage());
+    unreachable.hidden = true;
+  } catch {
+    unreachable.hidden = false;
+  } finally {
+    schedule(REFRESH_MS);
+  }
 };
 
 const schedule = (afterMs) => {

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import type { ExpectedTask } from '../../../src/tally/expectations.ts';
 import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
+import { respond, respondText } from '../../../src/web/http-messages.ts';
 import type { PageOptions } from '../../support/chromium.ts';
 import { waitForValue, waitUntil } from '../../support/wait-until.ts';
 import {
@@ -88,20 +89,34 @@ test('a hidden or paused page sends no requests', async (t) => {
   });
 });
 
-test('an alert is shown while the exporter does not respond', async (t) => {
-  const run = async ({ server, page }: PageContext): Promise<void> => {
-    const alert = page.getByRole('alert');
-    assert.equal(await alert.isVisible(), false);
-    server.isBroken = true;
-    await page.clock.runFor(REFRESH_MS);
-    await alert.waitFor({ state: 'visible' });
-    assert.deepEqual(await readServiceCodes(page), ['DOWN', 'UP-1', 'UP-2']);
-    server.isBroken = false;
-    await page.clock.runFor(REFRESH_MS);
-    await alert.waitFor({ state: 'hidden' });
-  };
-  await testPage(t, THREE, '/', run, {}, /503/);
-});
+const respondHtml = (status: number, text: string) => respond(status, text, 'text/html; charset=utf-8');
+
+for (const [name, answer] of Object.entries({
+  'the exporter fails': respondText(503, 'Broken.'),
+  'a login answers instead': respondHtml(200, '<title>Log in</title><main id="main"><form></form></main>'),
+  'an ingress has no such host': respondHtml(404, '<h1>404 page not found</h1>'),
+  'the page of another version lacks an element': respondHtml(
+    200,
+    '<p id="summary"></p><div id="process-problems"></div><main id="main">New</main>',
+  ),
+})) {
+  test(`an alert is shown while ${name}, and the page recovers`, async (t) => {
+    const run = async ({ server, page }: PageContext): Promise<void> => {
+      const alert = page.getByRole('alert');
+      assert.equal(await alert.isVisible(), false);
+      const title = await page.title();
+      server.answer = answer;
+      await page.clock.runFor(REFRESH_MS);
+      await alert.waitFor({ state: 'visible' });
+      assert.deepEqual(await readServiceCodes(page), ['DOWN', 'UP-1', 'UP-2']);
+      assert.equal(await page.title(), title);
+      server.answer = undefined;
+      await page.clock.runFor(REFRESH_MS);
+      await alert.waitFor({ state: 'hidden' });
+    };
+    await testPage(t, THREE, '/', run, {}, /503|404/);
+  });
+}
 
 test('the page of a removed service code reports that it is not configured', async (t) => {
   const run = async ({ server, page }: PageContext): Promise<void> => {

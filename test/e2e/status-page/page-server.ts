@@ -3,7 +3,7 @@ import { createLogger } from '../../../src/runtime/logger.ts';
 import type { PollHistory } from '../../../src/poller/poll-history.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
 import { handle } from '../../../src/web/routes.ts';
-import { respondText } from '../../../src/web/http-messages.ts';
+import type { WebResponse } from '../../../src/web/http-messages.ts';
 import { RecordedWebMetrics } from '../../unit/web/secured-server.ts';
 import { startWebServer, type WebServer } from '../../../src/web/server.ts';
 import type { ListingBreakdown } from '../../../src/web/status-page/listing-breakdown.ts';
@@ -18,8 +18,8 @@ export class PageServer implements AsyncDisposable {
   nowMs = NOW_MS;
   polling = createPolling();
   process: Partial<ProcessStatus> = {};
-  /** While set, every request fails with 503. */
-  isBroken = false;
+  /** While set, the response to every request, as of a broken exporter or of a proxy. */
+  answer: WebResponse | undefined;
   readonly requestedUrls: string[] = [];
   #server: WebServer | undefined;
 
@@ -41,7 +41,7 @@ export class PageServer implements AsyncDisposable {
       logger: createLogger({ level: 'error', format: 'json', destination: process.stderr }),
       handle: (request) => {
         this.requestedUrls.push(request.url);
-        if (this.isBroken) return Promise.resolve(respondText(503, 'Broken.'));
+        if (this.answer !== undefined) return Promise.resolve(this.answer);
         // As a proxy that strips this path.
         const url = request.url.replace(/^\/below(?=\/)/, '');
         return handle({ ...request, url }, this.#view(), {});
