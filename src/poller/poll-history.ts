@@ -8,7 +8,7 @@ export const HISTORY_CAPACITY = 120;
 /** Totals of a good listing; its bytes are sums of the counters since the exporter started. */
 export interface ListingTotals extends Pick<
   Snapshot,
-  'users' | 'tasks' | 'rejected' | 'tasksWithoutAccount'
+  'users' | 'tasks' | 'rejected' | 'tasksWithoutAccount' | 'longSilentTasks'
 > {
   /** Accounts whose byte count waits until the next listings confirm it. */
   readonly byteCountsWaiting: number;
@@ -20,19 +20,15 @@ export interface ListingTotals extends Pick<
   readonly outputBytes: number;
 }
 
-export function computeTotals({
-  users,
-  tasks,
-  rejected,
-  tasksWithoutAccount,
-  rows,
-}: Snapshot): ListingTotals {
+export function computeTotals(snapshot: Snapshot): ListingTotals {
+  const { users, tasks, rejected, tasksWithoutAccount, longSilentTasks, rows } = snapshot;
   const { accounts, outputs, taskServers, waiting } = rows;
   return {
     users,
     tasks,
     rejected,
     tasksWithoutAccount,
+    longSilentTasks,
     byteCountsWaiting: sumColumn(waiting.columns.byteCountsWaiting),
     stalledTasks: sumColumn(accounts.columns.tasksStalled),
     tasksWithoutInput: sumColumn(accounts.columns.tasksWithoutInput),

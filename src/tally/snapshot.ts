@@ -28,6 +28,8 @@ export interface Snapshot extends Counts {
   readonly tasks: number;
   readonly rejected: { readonly count: number; readonly first: RejectedEntry | undefined };
   readonly tasksWithoutAccount: number;
+  /** Live tasks that have received nothing for nearly an hour: as others end, their share grows. */
+  readonly longSilentTasks: number;
   readonly notableTasks: NotableTasks;
   /** The names that were expected when the listing was taken. */
   readonly expectedTasks: readonly ExpectedTask[];

@@ -125,6 +125,7 @@ export class Tally {
         first: listing.firstRejected[0],
       },
       tasksWithoutAccount: listing.taskCount - listing.tasks.size,
+      longSilentTasks: servers.longSilentTasks,
       notableTasks: nameNotableTasks(listing.tasks, servers),
       expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#parts, at),
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.

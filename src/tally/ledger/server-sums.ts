@@ -5,6 +5,9 @@ import { LargestTasks } from '../notable-tasks.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 import type { InputUpdate } from './task-input.ts';
 
+/** Nine tenths of the hour by which `XvsIngestStopped` tells such tasks from those of a loss. */
+const LONG_SILENCE_MS = 54 * 60 * 1000;
+
 export type LedgerRows = { readonly [G in CountedGroupName]: TextRows<G> };
 
 /** The row of one server in one commit, found once instead of once per task. */
@@ -32,6 +35,8 @@ export class ServerSums {
   readonly longestStalled = new LargestTasks<TaskAccount>();
   /** The tasks without input of all servers, by their age. */
   readonly longestWithoutInput = new LargestTasks<TaskAccount>();
+  /** Live tasks of all servers that have received nothing for `LONG_SILENCE_MS`. */
+  longSilentTasks = 0;
   readonly #rows: LedgerRows;
   readonly #servers = new Map<string, ServerSum>();
 
@@ -79,11 +84,13 @@ export function updateStalls(
   account.progress = progress;
   if (!isLive) setFlag(account, TaskFlag.hasNoLifetime, true);
   const hasFlowed = hasFlag(account, TaskFlag.hasFlowed);
-  const isIdle = at.monotonicMs - account.lastActivity.monotonicMs >= stallAfterMs;
+  const idleMs = at.monotonicMs - account.lastActivity.monotonicMs;
+  const isIdle = idleMs >= stallAfterMs;
   const isStalled = isLive && hasFlowed && isIdle;
   const isOld = at.monotonicMs - account.firstSeen.monotonicMs >= stallAfterMs;
   const isWithoutInput = isLive && !hasFlowed && hasFlag(account, TaskFlag.reportsInput) && isOld;
   setFlag(account, TaskFlag.isStalled, isStalled);
+  if ((isStalled || isWithoutInput) && idleMs >= LONG_SILENCE_MS) servers.longSilentTasks += 1;
   if (isStalled) servers.longestStalled.offer(account, -account.lastActivity.monotonicMs);
   if (isWithoutInput) servers.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);
   server.add('tasksStalled', isStalled ? 1 : 0);

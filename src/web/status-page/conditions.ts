@@ -195,12 +195,15 @@ function* findShort(status: ServiceCodeStatus, shortfall: Shortfall, nowMs: numb
   if (texts.length > 0) yield { text: `Expected: ${texts.join(', ')}.`, alert: shortfall.alert };
 }
 
-/** Live tasks of a current listing, and how many of them receive nothing. */
+/** Live tasks of a current listing without those long silent, and how many of them receive nothing. */
 function countSilent(status: ServiceCodeStatus) {
   const { totals } = status;
   if (!hasCurrentListing(status) || totals === undefined) return { live: 0, silent: 0 };
-  const { tasks, tasksWithProgress, stalledTasks, tasksWithoutInput } = totals;
-  return { live: tasks - tasksWithProgress, silent: stalledTasks + tasksWithoutInput };
+  const { tasks, tasksWithProgress, stalledTasks, tasksWithoutInput, longSilentTasks } = totals;
+  return {
+    live: tasks - tasksWithProgress - longSilentTasks,
+    silent: stalledTasks + tasksWithoutInput - longSilentTasks,
+  };
 }
 
 /** Tasks that receive nothing, or seem to. */

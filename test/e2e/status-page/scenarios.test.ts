@@ -115,6 +115,15 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     problem: '3 of 4 live tasks receive nothing. Try: Check the sources',
     runbook: 'XvsIngestStopped',
   },
+  'most live tasks receive nothing, apart from those that never do': {
+    status: createStatus('STOPPED-TOO', {
+      condition: 'idle',
+      totals: createTotals({ tasks: 24, stalledTasks: 20, tasksWithoutInput: 3, longSilentTasks: 20 }),
+    }),
+    state: '◐ no traffic ▲ 20 stalled ▲ 3 without input',
+    problem: '3 of 4 live tasks receive nothing. Try: Check the sources',
+    runbook: 'XvsIngestStopped',
+  },
   'a good listing has lost its tasks': {
     status: createStatus('LOST', {
       condition: 'lost',
@@ -145,6 +154,15 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     status: createStatus('NO-TRAFFIC', { condition: 'idle' }),
     state: '◐ no traffic',
     problem: 'Tasks run, but no byte moved between the last two listings. Try: Check the sources',
+    runbook: 'XvsIngestStalled',
+  },
+  'other tasks have ended beside some that never receive anything': {
+    status: createStatus('XENDED', {
+      totals: createTotals({ tasks: 8, stalledTasks: 4, tasksWithoutInput: 1, longSilentTasks: 5 }),
+    }),
+    state: '● up ▲ 4 stalled ▲ 1 without input',
+    problem: '4 tasks stalled: their input flowed and has stopped. Try: Check the sources',
+    isInList: false,
     runbook: 'XvsIngestStalled',
   },
   'tasks are stalled': {
@@ -236,7 +254,7 @@ test('the summary counts conditions, and what is missing and stalled', async (t)
   await testPage(t, ROWS, '/', async ({ page }) => {
     assert.equal(
       await readText(page.getByRole('status')),
-      '2 down, 1 stale, 2 lost, 3 no traffic, 1 not polled yet, 10 up; 4 expected streams missing; 1 expected stream slow; 7 tasks stalled; 5 tasks without input',
+      '2 down, 1 stale, 2 lost, 4 no traffic, 1 not polled yet, 11 up; 4 expected streams missing; 1 expected stream slow; 31 tasks stalled; 9 tasks without input',
     );
   });
 });

@@ -12,6 +12,7 @@ const TOTALS: ListingTotals = {
   byteCountsWaiting: 0,
   stalledTasks: 3,
   tasksWithoutInput: 0,
+  longSilentTasks: 0,
   tasksWithProgress: 0,
   connections: 4,
   inputBytes: 0,

@@ -91,6 +91,22 @@ test('a published snapshot does not change with later listings', () => {
   assert.deepEqual(readAllSamples(snapshot), before);
 });
 
+test('live tasks that have received nothing for 54 minutes are counted, also over a restart', () => {
+  const run = new TallyRun({ pollIntervalMs: 60_000 });
+  const list = (bytes: number, afterMs: number) => {
+    const tasks = [
+      buildTaskRecord({ id: 'stopped', inputBytes: Math.min(bytes, 2) }),
+      buildTaskRecord({ id: 'never', inputBytes: 0 }),
+      buildTaskRecord({ id: 'flows', inputBytes: bytes }),
+      buildTaskRecord({ id: 'file', inputBytes: 7, progress: 5 }),
+    ];
+    return run.commitListing({ tasks }, afterMs).longSilentTasks;
+  };
+  const counts = [0, 1, 52, 1, 1].map((minutes, index) => list(1 + index, minutes * 60_000));
+  run.restart();
+  assert.deepEqual([...counts, list(9, 60_000)], [0, 0, 0, 1, 2, 2]);
+});
+
 type TaskFields = Parameters<typeof buildTaskRecord>[0];
 const withInput = (...list: readonly number[]): TaskFields[] => list.map((inputBytes) => ({ inputBytes }));
 const four = (fields: TaskFields): TaskFields[] => Array.from({ length: 4 }, () => fields);

@@ -27,7 +27,8 @@ export const HOSTILE_NAMES: readonly string[] = [
 
 /** Totals of a listing; all are 0 unless they are given. */
 export function createTotals(totals: Partial<NonNullable<ServiceCodeStatus['totals']>> = {}) {
-  const none = { users: 0, tasks: 0, stalledTasks: 0, tasksWithoutInput: 0, tasksWithProgress: 0 };
+  const silent = { stalledTasks: 0, tasksWithoutInput: 0, longSilentTasks: 0 };
+  const none = { users: 0, tasks: 0, tasksWithProgress: 0, ...silent };
   const sound = { rejected: { count: 0, first: undefined }, tasksWithoutAccount: 0, byteCountsWaiting: 0 };
   return { ...none, ...sound, connections: 0, ingress: 0, egress: 0, ...totals };
 }
