@@ -165,9 +165,8 @@ export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generat
     return `${task.name} has been ${formatTaskCondition(task)} ${since}`;
   });
   const missing = countMissing(status);
-  if (names.length > 0) {
-    yield { text: `Expected: ${names.join(', ')}.`, alert: 'XvsExpectedTaskDown' };
-  } else if (missing > 0) {
+  if (names.length > 0) yield { text: `Expected: ${names.join(', ')}.`, alert: 'XvsExpectedTaskDown' };
+  if (missing > names.length) {
     const text = `Expected ${expectedTaskCount} live tasks with input, found ${expectedTaskCount - missing}.`;
     yield { text, alert: 'XvsTasksBelowExpected' };
   }

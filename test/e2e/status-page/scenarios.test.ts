@@ -41,6 +41,8 @@ interface Scenario {
   readonly problem?: string;
   /** Whether the list shows the problem, too. Default: true. */
   readonly isInList?: boolean;
+  /** What the page says about a problem that is less severe. */
+  readonly further?: string;
   /** What leads to help. */
   readonly runbook?: string;
 }
@@ -51,6 +53,17 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     status: createStatus('MISSING', EXPECTED),
     state: '● up ▲ 1 missing',
     problem: 'Expected: backup has been missing since 02:53 (11 min).',
+    runbook: 'XvsExpectedTaskDown',
+  },
+  'more tasks are missing than names are down': {
+    status: createStatus('MISSING-TOO', {
+      expectedTaskCount: 20,
+      expectedTasks: [{ ...EXPECTED.expectedTasks[1], name: 'main' }],
+      totals: createTotals({ tasks: 10 }),
+    }),
+    state: '● up ▲ 10 missing',
+    problem: 'Expected: main has been missing since 02:53 (11 min).',
+    further: 'Expected 20 live tasks with input, found 10.',
     runbook: 'XvsExpectedTaskDown',
   },
   'an expected task was never listed': {
@@ -237,10 +250,11 @@ test('the list tells the truth about every scenario, the most severe first', asy
 
 test('the page of a service code tells the truth about every scenario', async (t) => {
   await testPage(t, ROWS, '/', async ({ page, base }) => {
-    for (const [name, { status, state, problem, runbook }] of Object.entries(SCENARIOS)) {
+    for (const [name, { status, state, problem, further, runbook }] of Object.entries(SCENARIOS)) {
       await page.goto(`${base}/service-codes/?service_code=${status.serviceCode}`);
       assert.equal(await readText(page.getByRole('status')), state, name);
-      if (problem !== undefined) assert.ok((await readText(page.getByRole('main'))).includes(problem), name);
+      for (const text of [problem, further])
+        if (text !== undefined) assert.ok((await readText(page.getByRole('main'))).includes(text), name);
       if (runbook !== undefined)
         await page
           .getByRole('link', { name: `Runbook: ${runbook}` })
@@ -254,7 +268,7 @@ test('the summary counts conditions, and what is missing and stalled', async (t)
   await testPage(t, ROWS, '/', async ({ page }) => {
     assert.equal(
       await readText(page.getByRole('status')),
-      '2 down, 1 stale, 2 lost, 4 no traffic, 1 not polled yet, 11 up; 4 expected streams missing; 1 expected stream slow; 31 tasks stalled; 9 tasks without input',
+      '2 down, 1 stale, 2 lost, 4 no traffic, 1 not polled yet, 12 up; 14 expected streams missing; 1 expected stream slow; 31 tasks stalled; 9 tasks without input',
     );
   });
 });
