@@ -35,7 +35,7 @@ export async function handle(
   const { path, query } = parseRequestTarget(request.url);
   if (path === '/-/reload') return await handleReload(request, options);
   const respondTo = findRoute(path, query, facade);
-  if (respondTo === undefined) return respondText(404, 'Not found.');
+  if (respondTo === undefined) return await respondNotFound('Nothing is at this path.', request, facade);
   if (method !== 'GET' && method !== 'HEAD')
     return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
   const response = await respondTo(request);
@@ -69,12 +69,22 @@ function findRoute(path: string, query: URLSearchParams, facade: ExporterFacade)
         const page = renderServiceCodePage(facade, query);
         if (page !== undefined) return respondPage(page, request);
         const reason = facade.explainUnknown(query.get('service_code') ?? '') ?? 'Not found.';
-        if (request.headers.accept?.includes('text/html') !== true) return respondText(404, reason);
-        return respondPage(renderNotFoundPage(facade.getProcess(), reason), request, 404);
+        return respondNotFound(reason, request, facade);
       };
     default:
       return undefined;
   }
+}
+
+async function respondNotFound(
+  reason: string,
+  request: WebRequest,
+  facade: ExporterFacade,
+): Promise<WebResponse> {
+  if (request.headers.accept?.includes('text/html') !== true) return respondText(404, reason);
+  const depth = parseRequestTarget(request.url).path.split('/').length - 2;
+  const root = depth > 0 ? '../'.repeat(depth) : './';
+  return await respondPage(renderNotFoundPage(facade.getProcess(), root, reason), request, 404);
 }
 
 async function respondPage(page: string, { headers }: WebRequest, status = 200): Promise<WebResponse> {

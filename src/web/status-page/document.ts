@@ -70,11 +70,11 @@ export function renderDocument(
     </html> `.text;
 }
 
-/** Instead of a page below the root, with the way back. */
-export function renderNotFoundPage(process: ProcessStatus, reason: string): string {
-  const header = html`<nav aria-label="Back"><a href="../">All service codes</a></nav>
+/** Instead of a page, with the way back. */
+export function renderNotFoundPage(process: ProcessStatus, root: string, reason: string): string {
+  const header = html`<nav aria-label="Back"><a href="${root}">All service codes</a></nav>
     <h1>Not found</h1>`;
-  return renderDocument(process, { root: '../', title: 'Not found', header, summary: reason, main: html`` });
+  return renderDocument(process, { root, title: 'Not found', header, summary: reason, main: html`` });
 }
 
 function renderProcess(process: ProcessStatus): Markup {

@@ -149,7 +149,14 @@ async function readHrefs(page: Page): Promise<string[]> {
 test('behind a proxy that strips a path, every link leads to a page', async (t) => {
   const run = async ({ page, base }: PageContext): Promise<void> => {
     const root = `${base}/below/`;
-    for (const path of ['', 'service-codes/?service_code=UP-1', 'service-codes/?service_code=NONE']) {
+    const paths = [
+      '',
+      'service-codes/?service_code=UP-1',
+      'service-codes/?service_code=NONE',
+      'nope',
+      'a/nope',
+    ];
+    for (const path of paths) {
       await page.goto(root + path);
       const links = z
         .array(z.string())
@@ -247,7 +254,7 @@ function createLargeTotals() {
 for (const [name, options] of PAGE_OPTIONS) {
   test(`${name}, every page has the colours of the system, is accessible and no wider than the window`, async (t) => {
     const run = async ({ page, base }: PageContext): Promise<void> => {
-      for (const path of ['/', '/?q=unknown', ...CODE_PATHS]) {
+      for (const path of ['/', '/?q=unknown', '/nope', ...CODE_PATHS]) {
         await page.goto(base + path);
         const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
         const brightness = Number(/\d+/.exec(String(background))?.[0]);
@@ -257,7 +264,7 @@ for (const [name, options] of PAGE_OPTIONS) {
         assert.deepEqual(widths, [true], path);
       }
     };
-    await testPage(t, VARIED_ROWS, '/', run, options);
+    await testPage(t, VARIED_ROWS, '/', run, options, /404/);
   });
 }
 

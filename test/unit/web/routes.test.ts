@@ -46,8 +46,8 @@ const REJECTED: readonly (readonly [string, string, number, string])[] = [
   ['POST', '/sd', 405, 'Method not allowed: GET or HEAD.\n'],
   ['GET', '/service-codes/?service_code=B', 404, 'No such service code is configured.\n'],
   ['GET', '/service-codes/', 404, 'No such service code is configured.\n'],
-  ['GET', '//host/metrics', 404, 'Not found.\n'],
-  ['OPTIONS', '*', 404, 'Not found.\n'],
+  ['GET', '//host/metrics', 404, 'Nothing is at this path.\n'],
+  ['OPTIONS', '*', 404, 'Nothing is at this path.\n'],
   ['POST', '/metrics', 405, 'Method not allowed: GET or HEAD.\n'],
   ['POST', '/-/reload', 403, 'Reload is disabled. Set --web.enable-lifecycle to enable it.\n'],
 ];
@@ -60,19 +60,23 @@ for (const [method, url, status, body] of REJECTED) {
   });
 }
 
-test('a browser gets a page for an unknown service code, with a title, a language and a way back', async () => {
-  const { status, headers, body } = await get('/service-codes/?service_code=%3Cb%3E', {
-    accept: 'text/html,*/*',
+for (const [url, root, reason] of [
+  ['/service-codes/?service_code=%3Cb%3E', '../', 'No such service code is configured.'],
+  ['/nope?x/y', './', 'Nothing is at this path.'],
+  ['/a//nope', '../../', 'Nothing is at this path.'],
+] as const) {
+  test(`a browser gets a page for ${url}, with a title, a language and a way back`, async () => {
+    const { status, headers, body } = await get(url, { accept: 'text/html,*/*' });
+    assert.deepEqual([status, headers['Content-Type']], [404, 'text/html; charset=utf-8']);
+    for (const part of [
+      '<html lang="en">',
+      '<title>Not found · xvs-exporter</title>',
+      `<a href="${root}">All service codes</a>`,
+      reason,
+    ])
+      assert.ok(String(body).includes(part), part);
   });
-  assert.deepEqual([status, headers['Content-Type']], [404, 'text/html; charset=utf-8']);
-  for (const part of [
-    '<html lang="en">',
-    '<title>Not found · xvs-exporter</title>',
-    '<a href="../">All service codes</a>',
-    'No such service code is configured.',
-  ])
-    assert.ok(String(body).includes(part), part);
-});
+}
 
 test('the process can be healthy before it is ready', async () => {
   const notReady = { isReady: () => false };
