@@ -1,4 +1,4 @@
-import { sumColumn } from '../listing/rows.ts';
+import { sumByLabel, sumColumn } from '../listing/rows.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts';
 
@@ -18,6 +18,7 @@ export interface ListingTotals extends Pick<
   readonly connections: number;
   readonly inputBytes: number;
   readonly outputBytes: number;
+  readonly serverOutputBytes: ReadonlyMap<string, number>;
 }
 
 export function computeTotals(snapshot: Snapshot): ListingTotals {
@@ -36,14 +37,19 @@ export function computeTotals(snapshot: Snapshot): ListingTotals {
     connections: sumColumn(outputs.columns.httpConnections),
     inputBytes: sumColumn(accounts.columns.inputBytes),
     outputBytes: sumColumn(outputs.columns.httpOutputBytes),
+    serverOutputBytes: sumByLabel(outputs, 'httpOutputBytes'),
   };
 }
 
 /** Totals of the last good listing, in full precision. */
-export interface LatestListing extends Omit<ListingTotals, 'inputBytes' | 'outputBytes'> {
+export interface LatestListing extends Omit<
+  ListingTotals,
+  'inputBytes' | 'outputBytes' | 'serverOutputBytes'
+> {
   /** Bytes per second since the listing before; `undefined` for the first one. */
   readonly ingress: number | undefined;
   readonly egress: number | undefined;
+  readonly serverEgress: ReadonlyMap<string, number | undefined>;
 }
 
 export type PlottedTotals = Pick<LatestListing, 'users' | 'tasks' | 'connections' | 'ingress' | 'egress'>;
@@ -158,15 +164,10 @@ export class PollHistory {
   }
 
   #readTotals(age: number): PlottedTotals | undefined {
-    const users = this.#read('users', age);
-    if (users === undefined) return undefined;
-    return {
-      users,
-      tasks: this.#read('tasks', age) ?? 0,
-      connections: this.#read('connections', age) ?? 0,
-      ingress: this.#read('ingress', age),
-      egress: this.#read('egress', age),
-    };
+    const [users, tasks = 0, connections = 0, ingress, egress] = (
+      ['users', 'tasks', 'connections', 'ingress', 'egress'] as const
+    ).map((name) => this.#read(name, age));
+    return users === undefined ? undefined : { users, tasks, connections, ingress, egress };
   }
 
   /** Whether the last good listing has less than half the tasks, or users, of the largest remembered one. */
@@ -186,14 +187,15 @@ export class PollHistory {
   }
 
   /** A rate is `undefined` without elapsed time, and if the sum fell because idle label sets were evicted. */
-  #computeRates({ inputBytes, outputBytes }: ListingTotals, atMs: number) {
+  #computeRates({ inputBytes, outputBytes, serverOutputBytes }: ListingTotals, atMs: number) {
     const last = this.#latestListing;
     const elapsedMs = atMs - (last?.atMs ?? atMs);
     const computeRate = (bytes: number, lastBytes = 0): number | undefined =>
       bytes < lastBytes || elapsedMs <= 0 ? undefined : ((bytes - lastBytes) * 1000) / elapsedMs;
-    return {
-      ingress: computeRate(inputBytes, last?.inputBytes),
-      egress: computeRate(outputBytes, last?.outputBytes),
-    };
+    const serverEgress = new Map<string, number | undefined>();
+    for (const [vsId, bytes] of serverOutputBytes)
+      serverEgress.set(vsId, computeRate(bytes, last?.serverOutputBytes.get(vsId)));
+    const ingress = computeRate(inputBytes, last?.inputBytes);
+    return { ingress, egress: computeRate(outputBytes, last?.outputBytes), serverEgress };
   }
 }

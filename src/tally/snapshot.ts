@@ -8,6 +8,7 @@ import type {
 } from '../listing/label-groups.ts';
 import type { RejectedEntry } from '../listing/listing.ts';
 import type { RowsOf } from '../listing/rows.ts';
+import type { StoppedDelivery } from './deliveries.ts';
 import type { ExpectedTask } from './expectations.ts';
 import type { Instant } from './instant.ts';
 import type { NotableTasks } from './notable-tasks.ts';
@@ -28,9 +29,9 @@ export interface Snapshot extends Counts {
   readonly tasks: number;
   readonly rejected: { readonly count: number; readonly first: RejectedEntry | undefined };
   readonly tasksWithoutAccount: number;
-  /** Live tasks that have received nothing for nearly an hour: as others end, their share grows. */
   readonly longSilentTasks: number;
   readonly notableTasks: NotableTasks;
+  readonly stoppedDeliveries: readonly StoppedDelivery[];
   /** The names that were expected when the listing was taken. */
   readonly expectedTasks: readonly ExpectedTask[];
   readonly rows: Counts['rows'] & RowsOf<WholeGroupName>;

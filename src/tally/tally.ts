@@ -12,6 +12,7 @@ import { isNamed, OTHER, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
 import { placeOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
+import { Deliveries } from './deliveries.ts';
 import { addGain, openRows, type OpenRows } from './gains.ts';
 import type { Instant } from './instant.ts';
 import { GroupRows } from './group-rows.ts';
@@ -57,6 +58,7 @@ export class Tally {
   readonly #ledger: Ledger;
   readonly #expectedTasks = new ExpectedTasks();
   readonly #expectedCounters = new ExpectedCounters();
+  readonly #deliveries = new Deliveries();
   /** Formats of which some output has had a connection: the service meters them. */
   readonly #meteredFormats = new Set<string>();
   /** Families that have ever folded: from then on they are exposed, at 0 too. */
@@ -127,6 +129,7 @@ export class Tally {
       tasksWithoutAccount: listing.taskCount - listing.tasks.size,
       longSilentTasks: servers.longSilentTasks,
       notableTasks: nameNotableTasks(listing.tasks, servers),
+      stoppedDeliveries: this.#deliveries.commit(rows, time, this.#ledger.stallAfterMs),
       expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#parts, at),
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       rows: Object.assign(counts.rows, this.#collectWhole(listing, servers)),

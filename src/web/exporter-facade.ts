@@ -11,6 +11,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
 import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
 import type { AccountBudget } from '../tally/account-budget.ts';
+import type { StoppedDelivery } from '../tally/deliveries.ts';
 import type { StateStatistics } from '../state/state-store.ts';
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 
@@ -30,6 +31,7 @@ export interface ServiceCodeStatus extends Pick<
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
   readonly totals: LatestListing | undefined;
   readonly loss: ListingLoss | undefined;
+  readonly stoppedDeliveries: readonly StoppedDelivery[];
   /** The names that must run, and how they were in the last good listing. */
   readonly expectedTasks: readonly ExpectedTask[];
   /** How many tasks must run, those with a name included. */
@@ -132,7 +134,7 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
     getBreakdown(serviceCode) {
       const state = store.get(serviceCode);
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
-      return breakDownListing(state.snapshot);
+      return breakDownListing(state.snapshot, state.isUp === true ? state.history.latestListing : undefined);
     },
     getPolling: (serviceCode) => poller.getPlan(serviceCode, clock.monotonic()),
     getProcess: () => ({
@@ -176,6 +178,7 @@ function toServiceCodeStatus(state: CodeState, nowMs: number): ServiceCodeStatus
     // As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll.
     totals: latest && (isUp === true ? latest : { ...latest, ingress: undefined, egress: undefined }),
     loss,
+    stoppedDeliveries: (isUp === true && latest && snapshot?.stoppedDeliveries) || [],
     expectedTasks: listExpectedTasks(expectation, snapshot?.expectedTasks),
     expectedTaskCount: expectation?.tasks ?? 0,
   };

@@ -76,15 +76,10 @@ function findRoute(path: string, query: URLSearchParams, facade: ExporterFacade)
   }
 }
 
-async function respondNotFound(
-  reason: string,
-  request: WebRequest,
-  facade: ExporterFacade,
-): Promise<WebResponse> {
+async function respondNotFound(reason: string, request: WebRequest, facade: ExporterFacade) {
   if (request.headers.accept?.includes('text/html') !== true) return respondText(404, reason);
-  const depth = parseRequestTarget(request.url).path.split('/').length - 2;
-  const root = depth > 0 ? '../'.repeat(depth) : './';
-  return await respondPage(renderNotFoundPage(facade.getProcess(), root, reason), request, 404);
+  const { path } = parseRequestTarget(request.url);
+  return await respondPage(renderNotFoundPage(facade.getProcess(), path, reason), request, 404);
 }
 
 async function respondPage(page: string, { headers }: WebRequest, status = 200): Promise<WebResponse> {

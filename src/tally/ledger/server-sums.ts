@@ -35,7 +35,7 @@ export class ServerSums {
   readonly longestStalled = new LargestTasks<TaskAccount>();
   /** The tasks without input of all servers, by their age. */
   readonly longestWithoutInput = new LargestTasks<TaskAccount>();
-  /** Live tasks of all servers that have received nothing for `LONG_SILENCE_MS`. */
+  /** Live tasks that have received nothing for `LONG_SILENCE_MS`: as others end, their share grows. */
   longSilentTasks = 0;
   readonly #rows: LedgerRows;
   readonly #servers = new Map<string, ServerSum>();

@@ -36,6 +36,7 @@ export function renderCondition(status: ServiceCodeStatus, nowMs: number): Marku
 export function listMarks(status: ServiceCodeStatus, nowMs: number): readonly string[] {
   const { rejected, stalledTasks, tasksWithoutInput, byteCountsWaiting, tasksWithoutAccount } =
     status.totals ?? {};
+  const stopped = countStopped(status);
   const first = rejected?.first === undefined ? '' : `, first ${formatRejectedEntry(rejected.first)}`;
   const marks = [
     formatMark(countMissing(status), 'missing'),
@@ -43,6 +44,7 @@ export function listMarks(status: ServiceCodeStatus, nowMs: number): readonly st
     formatMark(stalledTasks, 'stalled'),
     formatMark(tasksWithoutInput, 'without input'),
     ...SHORTFALLS.map((shortfall) => formatShort(status, shortfall, nowMs)),
+    stopped === 0 ? undefined : `${formatQuantity(stopped, 'server')} without delivery`,
     formatMark(byteCountsWaiting, 'byte counts wait'),
     formatMark(rejected?.count, `rejected${first}`),
     formatMark(tasksWithoutAccount, 'tasks without accounts'),
@@ -85,6 +87,10 @@ function countMissing(status: ServiceCodeStatus): number {
   const { live, silent } = countSilent(status);
   return Math.max(0, status.expectedTaskCount - (live - silent), findMissing(status).length);
 }
+
+/** Counts servers that deliver nothing to viewers of some format. */
+const countStopped = ({ stoppedDeliveries }: ServiceCodeStatus): number =>
+  new Set(stoppedDeliveries.map(({ vsId }) => vsId)).size;
 
 /** How a stream that runs can fall short of what is expected of it. */
 interface Shortfall {
@@ -152,6 +158,7 @@ export function formatProblemCounts(rows: readonly ServiceCodeStatus[], nowMs: n
   return [
     formatSum('expected stream', 'missing', countMissing),
     formatSum('expected stream', 'slow', (row) => listShort(row, SLOW, nowMs).length),
+    formatSum('server', 'without delivery', countStopped),
     formatSum('task', 'stalled', ({ totals }) => totals?.stalledTasks ?? 0),
     formatSum('task', 'without input', ({ totals }) => totals?.tasksWithoutInput ?? 0),
   ].join('');
@@ -179,6 +186,11 @@ export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generat
   const isIngestStopped = live >= MIN_STOPPED_TASKS && 2 * silent > live;
   if (isIngestStopped)
     yield { text: `${silent} of ${live} live tasks receive nothing.`, alert: 'XvsIngestStopped' };
+  const stopped = status.stoppedDeliveries.map(
+    ({ vsId, format, sinceMs }) => `${format} from ${vsId} ${formatSince(sinceMs, nowMs)}`,
+  );
+  if (stopped.length > 0)
+    yield { text: `Viewers have received no ${stopped.join(', no ')}.`, alert: 'XvsDeliveryBlackhole' };
   const loss = formatLoss(status, nowMs);
   if (loss !== undefined) {
     const field = status.loss?.field ?? 'tasks';
@@ -199,10 +211,8 @@ function countSilent(status: ServiceCodeStatus) {
   const { totals } = status;
   if (!hasCurrentListing(status) || totals === undefined) return { live: 0, silent: 0 };
   const { tasks, tasksWithProgress, stalledTasks, tasksWithoutInput, longSilentTasks } = totals;
-  return {
-    live: tasks - tasksWithProgress - longSilentTasks,
-    silent: stalledTasks + tasksWithoutInput - longSilentTasks,
-  };
+  const live = tasks - tasksWithProgress - longSilentTasks;
+  return { live, silent: stalledTasks + tasksWithoutInput - longSilentTasks };
 }
 
 /** Tasks that receive nothing, or seem to. */

@@ -49,8 +49,7 @@ export function renderDocument(
             )}
           </div>
           <p id="unreachable" class="problem critical" role="alert" hidden>
-            This page shows old data: the exporter does not respond, or a login or another version does.
-            Retrying; reload the page if this lasts.
+            The exporter does not send this page, which shows old data; retrying. If this lasts, reload it.
           </p>
         </header>
         <main id="main" data-live>${main}</main>
@@ -71,7 +70,8 @@ export function renderDocument(
 }
 
 /** Instead of a page, with the way back. */
-export function renderNotFoundPage(process: ProcessStatus, root: string, reason: string): string {
+export function renderNotFoundPage(process: ProcessStatus, path: string, reason: string): string {
+  const root = '../'.repeat(Math.max(0, path.split('/').length - 2)) || './';
   const header = html`<nav aria-label="Back"><a href="${root}">All service codes</a></nav>
     <h1>Not found</h1>`;
   return renderDocument(process, { root, title: 'Not found', header, summary: reason, main: html`` });

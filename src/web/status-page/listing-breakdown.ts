@@ -1,4 +1,5 @@
-import { placeOf, type Rows } from '../../listing/rows.ts';
+import { placeOf, sumByLabel } from '../../listing/rows.ts';
+import type { LatestListing } from '../../poller/poll-history.ts';
 import type { NotableTasks } from '../../tally/notable-tasks.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
 
@@ -14,19 +15,21 @@ interface ServerTotals {
   readonly stalledTasks: number;
   readonly tasksWithoutInput: number;
   readonly connections: number;
+  /** Bytes per second since the listing before. */
+  readonly egress: number | undefined;
   /** `undefined` if it has not been seen since the start. */
   readonly lastSeenMs: number | undefined;
 }
 
 /** By server: those with the most tasks that are stalled or without input first, then with the most tasks. */
-export function breakDownListing({ rows, notableTasks }: Snapshot): ListingBreakdown {
+export function breakDownListing({ rows, notableTasks }: Snapshot, latest?: LatestListing): ListingBreakdown {
   const { accounts, outputs, serversSeen, taskServers, userServers } = rows;
-  const tasks = sumByServer(taskServers, 'tasks');
-  const users = sumByServer(userServers, 'serverOnlineUsers');
-  const stalledTasks = sumByServer(accounts, 'tasksStalled');
-  const tasksWithoutInput = sumByServer(accounts, 'tasksWithoutInput');
-  const connections = sumByServer(outputs, 'httpConnections', placeOf('outputs', 'vs_id'));
-  const lastSeenSeconds = sumByServer(serversSeen, 'serverLastSeen');
+  const tasks = sumByLabel(taskServers, 'tasks');
+  const users = sumByLabel(userServers, 'serverOnlineUsers');
+  const stalledTasks = sumByLabel(accounts, 'tasksStalled');
+  const tasksWithoutInput = sumByLabel(accounts, 'tasksWithoutInput');
+  const connections = sumByLabel(outputs, 'httpConnections', placeOf('outputs', 'vs_id'));
+  const lastSeenSeconds = sumByLabel(serversSeen, 'serverLastSeen');
   const servers = [...new Set([...tasks.keys(), ...users.keys()])].map((vsId): ServerTotals => {
     const seenSeconds = lastSeenSeconds.get(vsId);
     return {
@@ -36,6 +39,7 @@ export function breakDownListing({ rows, notableTasks }: Snapshot): ListingBreak
       stalledTasks: stalledTasks.get(vsId) ?? 0,
       tasksWithoutInput: tasksWithoutInput.get(vsId) ?? 0,
       connections: connections.get(vsId) ?? 0,
+      egress: latest?.serverEgress.get(vsId),
       lastSeenMs: seenSeconds === undefined ? undefined : seenSeconds * 1000,
     };
   });
@@ -44,20 +48,4 @@ export function breakDownListing({ rows, notableTasks }: Snapshot): ListingBreak
     (a, b) => countProblems(b) - countProblems(a) || b.tasks - a.tasks || (a.vsId < b.vsId ? -1 : 1),
   );
   return { ...notableTasks, servers: sorted };
-}
-
-/** Adds up a column by server; `place` is that of the server in label sets. */
-function sumByServer<Family extends string>(
-  { labelSets, columns }: Rows<Family>,
-  family: Family,
-  place = 0,
-): ReadonlyMap<string, number> {
-  const sums = new Map<string, number>();
-  for (const [row, labels] of labelSets.entries()) {
-    const number = columns[family][row] ?? Number.NaN;
-    if (Number.isNaN(number)) continue;
-    const vsId = labels[place] ?? '';
-    sums.set(vsId, (sums.get(vsId) ?? 0) + number);
-  }
-  return sums;
 }

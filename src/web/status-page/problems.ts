@@ -16,6 +16,7 @@ export const ALERTS = {
   XvsApiDown: ['critical', STALE_LISTING_REMEDY],
   XvsExpectedTaskSlow: ['critical', 'Check the bit rate of its encoder and the network.'],
   XvsIngestStopped: ['critical', NO_TRAFFIC_REMEDY],
+  XvsDeliveryBlackhole: ['critical', 'Restart or replace the server. If all have stopped, ask the service.'],
   XvsTasksDropped: ['warning', LOSS_REMEDY],
   XvsUsersDropped: ['warning', LOSS_REMEDY],
   XvsBytesImplausible: ['warning', WAITING_REMEDY],

@@ -31,12 +31,11 @@ const fetchPage = async () => {
 };
 
 const refresh = async () => {
-  const unreachable = byId('unreachable');
   try {
     applyPage(await fetchPage());
-    unreachable.hidden = true;
+    byId('unreachable').hidden = true;
   } catch {
-    unreachable.hidden = false;
+    byId('unreachable').hidden = false;
   } finally {
     schedule(REFRESH_MS);
   }

@@ -206,6 +206,7 @@ function renderBreakdown(breakdown: ListingBreakdown, nowMs: number, query: URLS
     { title: 'Without input', render: ({ tasksWithoutInput }) => renderCount(tasksWithoutInput) },
     { title: 'Tasks', render: ({ tasks }) => formatCount(tasks) },
     { title: 'Users', render: ({ users }) => formatCount(users) },
+    { title: 'Egress', render: ({ egress }) => renderKnown(egress, formatBitRate) },
     { title: 'Connections', render: ({ connections }) => formatCount(connections) },
     { title: 'Last seen', render: ({ lastSeenMs }) => renderAge(lastSeenMs, nowMs) },
   ];

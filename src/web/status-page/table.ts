@@ -36,8 +36,8 @@ export function renderTable<Row>(table: Table<Row>): Markup {
     <thead role="rowgroup">
       <tr role="row">
         ${columns.map(
-          (column) =>
-            html`<th role="columnheader" scope="col" class="${getClass(column)}">${column.title}</th>`,
+          ({ title, className: name = 'number' }) =>
+            html`<th role="columnheader" scope="col" class="${name}">${title}</th>`,
         )}
       </tr>
     </thead>
@@ -47,20 +47,14 @@ export function renderTable<Row>(table: Table<Row>): Markup {
         <tr role="row">
           <th role="rowheader" scope="row">${heading?.render(row)}</th>
           ${others.map(
-            (column) =>
-              html`<td role="cell" class="${getClass(column)}" data-label="${column.title}">
-                ${column.render(row)}
-              </td>`,
+            ({ title, className: name = 'number', render }) =>
+              html`<td role="cell" class="${name}" data-label="${title}">${render(row)}</td>`,
           )}
         </tr>
         ${note && renderNoteRow(note)}
       </tbody> `;
     })}
   </table>`;
-}
-
-function getClass<Row>({ className = 'number' }: TableColumn<Row>): string {
-  return className;
 }
 
 /** The first rows, with a link to all of them unless the query asks for them. Nothing without rows. */

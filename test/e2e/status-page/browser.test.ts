@@ -222,6 +222,11 @@ const VARIED_ROWS: readonly ServiceCodeStatus[] = [
     history: createHistoryWithFailures(),
   }),
   createStatus('IDLE', { condition: 'idle' }),
+  createStatus('STOPPED', {
+    stoppedDeliveries: ['W'.repeat(128), ...HOSTILE_NAMES].map((vsId) => {
+      return { vsId, format: 'flv', sinceMs: NOW_MS - 600_000 };
+    }),
+  }),
   createStatus('MARKED', {
     expectedTaskCount: 9,
     expectedTasks: [createSlowTask('A stream with a long name in words'), createSlowTask('W'.repeat(100))],
@@ -268,7 +273,7 @@ for (const [name, options] of PAGE_OPTIONS) {
   });
 }
 
-const CODE_PATHS = ['DOWN', 'MARKED', 'SLOW', 'STALLED', 'W'.repeat(128)].map(
+const CODE_PATHS = ['DOWN', 'MARKED', 'SLOW', 'STALLED', 'STOPPED', 'W'.repeat(128)].map(
   (code) => `/service-codes/?service_code=${code}`,
 );
 

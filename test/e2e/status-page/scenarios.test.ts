@@ -137,6 +137,19 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     problem: '3 of 4 live tasks receive nothing. Try: Check the sources',
     runbook: 'XvsIngestStopped',
   },
+  'servers deliver nothing to their viewers': {
+    status: createStatus('STOPPED-TWICE', {
+      stoppedDeliveries: [
+        { vsId: 'edge-1', format: 'flv', sinceMs: NOW_MS - 10 * MINUTE_MS },
+        { vsId: 'edge-1', format: 'ts', sinceMs: NOW_MS - 2 * MINUTE_MS },
+        { vsId: 'edge-2', format: 'flv', sinceMs: NOW_MS - 10 * MINUTE_MS },
+      ],
+    }),
+    state: '● up ▲ 2 servers without delivery',
+    problem:
+      'Viewers have received no flv from edge-1 since 02:54 (10 min), no ts from edge-1 since 03:02 (2 min), no flv from edge-2 since 02:54 (10 min).',
+    runbook: 'XvsDeliveryBlackhole',
+  },
   'a good listing has lost its tasks': {
     status: createStatus('LOST', {
       condition: 'lost',
@@ -268,7 +281,7 @@ test('the summary counts conditions, and what is missing and stalled', async (t)
   await testPage(t, ROWS, '/', async ({ page }) => {
     assert.equal(
       await readText(page.getByRole('status')),
-      '2 down, 1 stale, 2 lost, 4 no traffic, 1 not polled yet, 12 up; 14 expected streams missing; 1 expected stream slow; 31 tasks stalled; 9 tasks without input',
+      '2 down, 1 stale, 2 lost, 4 no traffic, 1 not polled yet, 13 up; 14 expected streams missing; 1 expected stream slow; 2 servers without delivery; 31 tasks stalled; 9 tasks without input',
     );
   });
 });
@@ -281,7 +294,8 @@ test('what pages looks like what is down, whatever the state: in the list and on
     const readBar = (code: string) =>
       readStyle(`document.getElementById('code-${code}').closest('th')`, 'borderLeft');
     const down = await readBar('DOWN');
-    for (const code of ['MISSING', 'SLOW', 'STOPPED', 'IDLE']) assert.equal(await readBar(code), down, code);
+    for (const code of ['MISSING', 'SLOW', 'STOPPED', 'STOPPED-TWICE', 'IDLE'])
+      assert.equal(await readBar(code), down, code);
     for (const code of ['ZZ', 'NO-TRAFFIC']) assert.notEqual(await readBar(code), down, code);
     const readBackground = async (code: string): Promise<unknown> => {
       await page.goto(`${base}/service-codes/?service_code=${code}`);
@@ -376,8 +390,8 @@ test('the page of a service code shows servers, tasks, and where and when it is 
   const status = createStatus('A B', { httpStatus: 200, labels: { env: '<b>', tenant: 'acme' } });
   await testPage(t, [status], '/service-codes/?service_code=A%20B', async ({ server, page }) => {
     assert.deepEqual((await readTable(page, 'Servers: 5')).slice(0, 2), [
-      ['name-0', '▲ 3', '0', '40', '1,000', '7,000', '5 s ago'],
-      ['name-1', '0', '0', '39', '950', '6,650', '5 s ago'],
+      ['name-0', '▲ 3', '0', '40', '1,000', '0 b/s', '7,000', '5 s ago'],
+      ['name-1', '0', '0', '39', '950', '1.00 Mb/s', '6,650', '5 s ago'],
     ]);
     assert.deepEqual(await readTable(page, 'Tasks stalled the longest'), [
       ['name-0 name-1', '5 min'],

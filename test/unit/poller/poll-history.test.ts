@@ -17,6 +17,7 @@ const TOTALS: ListingTotals = {
   connections: 4,
   inputBytes: 0,
   outputBytes: 0,
+  serverOutputBytes: new Map(),
 };
 
 /** Integers that single precision represents exactly. */
@@ -73,6 +74,24 @@ test('rates are those between good listings, and unknown at first, without elaps
       [undefined, 0],
     ].flatMap((rates) => [rates, undefined]),
   );
+});
+
+test('the egress of each server is that since the listing before, unknown at first', () => {
+  const history = new PollHistory();
+  const append = (atMs: number, ...servers: [vsId: string, bytes: number][]) => {
+    history.append({ atMs, durationMs: 1, totals: { ...TOTALS, serverOutputBytes: new Map(servers) } });
+    return [...(history.latestListing?.serverEgress ?? [])];
+  };
+  assert.deepEqual(append(0, ['a', 100]), [['a', undefined]]);
+  history.append({ atMs: 1000, durationMs: 1, error: 'timeout' });
+  assert.deepEqual(append(2000, ['a', 300], ['new', 50]), [
+    ['a', 100],
+    ['new', 25],
+  ]);
+  assert.deepEqual(append(4000, ['a', 300], ['new', 10]), [
+    ['a', 0],
+    ['new', undefined],
+  ]);
 });
 
 test('the last good listing has full precision and remains when later polls fail', () => {

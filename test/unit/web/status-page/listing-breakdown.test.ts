@@ -32,6 +32,7 @@ test('a breakdown lists the servers of users and tasks, the busiest first', () =
     stalledTasks: 0,
     tasksWithoutInput: 0,
     lastSeenMs: START_MS,
+    egress: undefined,
   };
   assert.deepEqual(breakDownListing(snapshot).servers, [
     { ...common, vsId: 'busy', users: 2, tasks: 2, connections: 8 },

@@ -30,7 +30,8 @@ export function createTotals(totals: Partial<NonNullable<ServiceCodeStatus['tota
   const silent = { stalledTasks: 0, tasksWithoutInput: 0, longSilentTasks: 0 };
   const none = { users: 0, tasks: 0, tasksWithProgress: 0, ...silent };
   const sound = { rejected: { count: 0, first: undefined }, tasksWithoutAccount: 0, byteCountsWaiting: 0 };
-  return { ...none, ...sound, connections: 0, ingress: 0, egress: 0, ...totals };
+  const rates = { ingress: 0, egress: 0, serverEgress: new Map() };
+  return { ...none, ...sound, ...rates, connections: 0, ...totals };
 }
 
 /** A service code that is up and was polled five seconds ago. */
@@ -49,6 +50,7 @@ export function createStatus(
     httpStatus: 200,
     totals: createTotals({ users: 12, tasks: 3, connections: 7, ingress: 125_000, egress: 12_500_000 }),
     loss: undefined,
+    stoppedDeliveries: [],
     history: new PollHistory(),
     expectedTasks: [],
     expectedTaskCount: 0,
@@ -113,6 +115,8 @@ export function createPolling(overrides: Partial<PollPlan> = {}): PollPlan {
   };
 }
 
+const NO_BYTES = { inputBytes: 0, outputBytes: 0, serverOutputBytes: new Map<string, number>() };
+
 /** A history of polls every ten seconds, each with totals, or failed for a reason and with a code. */
 export function createHistory(
   ...polls: readonly (Partial<ListingTotals> | readonly ['http_status' | 'reset' | 'tls', number?])[]
@@ -121,7 +125,7 @@ export function createHistory(
   for (const [index, poll] of polls.entries()) {
     const common = { atMs: index * 10_000, durationMs: 30 };
     if ('length' in poll) history.append({ ...common, error: poll[0], errorCode: poll[1] });
-    else history.append({ ...common, totals: { ...createTotals(), inputBytes: 0, outputBytes: 0, ...poll } });
+    else history.append({ ...common, totals: { ...createTotals(), ...NO_BYTES, ...poll } });
   }
   return history;
 }
@@ -136,6 +140,7 @@ export function createBreakdown(name: (index: number) => string, serverCount = 5
       stalledTasks: index === 0 ? 3 : 0,
       tasksWithoutInput: 0,
       connections: 7000 - 350 * index,
+      egress: 125_000 * index,
       lastSeenMs: NOW_MS - 5000,
     })),
     longestWithoutInput: [],
