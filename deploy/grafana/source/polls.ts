@@ -1,7 +1,7 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { thresholds } from './appearance.ts';
 import { statusStat, timeSeries } from './panels.ts';
-import { errorRatio, inDays, largest, legendOf, perMinute, sum, type Queries } from './queries.ts';
+import { errorRatio, inDays, largest, legendOf, NOW_NOTE, perMinute, sum, type Queries } from './queries.ts';
 
 const QUARTER = { span: 6, noValue: 'No polls' };
 const CODE = ['service_code'];
@@ -11,7 +11,7 @@ export function failedPolls(q: Queries) {
   return statusStat(
     {
       title: 'Failed polls',
-      description: 'Share of failed polls, over all selected codes and exporters.',
+      description: `Share of failed polls, over all selected codes and exporters. ${NOW_NOTE}`,
       unit: 'percentunit',
       span: 4,
       noValue: 'No polls',

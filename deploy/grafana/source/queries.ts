@@ -19,8 +19,8 @@ export interface Queries {
   /** Returns the values of the last listing. */
   last(family: FamilySpec, ...matchers: readonly string[]): string;
   /**
-   * Returns the rate of a counter of the service, per second. No value while polls of the service code fail: the counter
-   * does not change then, and a rate of 0 would be wrong.
+   * Returns the rate of a counter of the service, per second. No value without a current listing: the counter does not
+   * change then, and a rate of 0 would be wrong. A single failed poll leaves it.
    */
   rate(family: FamilySpec, ...matchers: readonly string[]): string;
   /**
@@ -74,17 +74,18 @@ export function createQueries(
   const select = (family: FamilySpec, ...matchers: readonly string[]): string =>
     selectNamed(family.name, ...createMatchers(family, filters), ...matchers);
   const once = ({ labels }: FamilySpec, expression: string): string => max(labels, expression);
+  /** Over the range of the panel; at the end of the time range, over a longer one for codes that are polled rarely. */
+  const overRange = (over: (period: string) => string): string =>
+    window === undefined
+      ? over(range)
+      : `(${over(SLOW_RANGE)} and ${ON_CODE} ${select(CATALOGUE.pollInterval)} > ${MAX_INTERVALS[window]} or ${over(range)})`;
   return {
     select,
     selectNamed,
     last: (family, ...matchers) => once(family, select(family, ...matchers)),
     rate: (family, ...matchers) => {
-      const over = (period: string): string => once(family, `rate(${select(family, ...matchers)}${period})`);
-      const rates =
-        window === undefined
-          ? over(range)
-          : `(${over(SLOW_RANGE)} and ${ON_CODE} ${select(CATALOGUE.pollInterval)} > ${MAX_INTERVALS[window]} or ${over(range)})`;
-      return `(${rates} and ${ON_CODE} ${select(CATALOGUE.up)} == 1)`;
+      const rates = overRange((period) => once(family, `rate(${select(family, ...matchers)}${period})`));
+      return `(${rates} and ${ON_CODE} ${select(CATALOGUE.listingTasks)})`;
     },
     increase: (family, ...matchers) => {
       const over = (pod: string): string => `increase(${select(family, ...matchers, pod)}[$__range])`;
@@ -92,7 +93,7 @@ export function createQueries(
       const ofPods = sum([...family.labels, 'job', 'pod'], over('pod!=""'));
       return `(${once(family, ofPods)} or ${once(family, over('pod=""'))})`;
     },
-    ownRate: (family, ...matchers) => `rate(${select(family, ...matchers)}${range})`,
+    ownRate: (family, ...matchers) => overRange((period) => `rate(${select(family, ...matchers)}${period})`),
     quantile: (quantile, family, labels = []) => {
       const [classic, native] = [`${family.name}_bucket`, family.name].map((name) =>
         selectNamed(name, ...createMatchers(family, filters)),
@@ -224,7 +225,7 @@ export function countServers(q: Queries, labels: readonly string[]): string {
   return `${aggregate('count', labels, servers)} or 0 * ${sum(labels, q.last(CATALOGUE.listingTasks))}`;
 }
 
-/** Share of failed polls, over all replicas. */
+/** Share of failed polls, over all replicas; no value without polls. */
 export function errorRatio(q: Queries, labels: readonly string[]): string {
-  return `${sum(labels, q.ownRate(CATALOGUE.pollErrors))} / ${sum(labels, q.ownRate(CATALOGUE.polls))}`;
+  return `${sum(labels, q.ownRate(CATALOGUE.pollErrors))} / (${sum(labels, q.ownRate(CATALOGUE.polls))} > 0)`;
 }

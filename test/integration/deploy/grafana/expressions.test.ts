@@ -17,6 +17,7 @@ interface Case {
   readonly samples: readonly string[];
   readonly at?: string;
   readonly range?: string;
+  readonly rateInterval?: string;
   /** How far a single value may be off, as a share of it. */
   readonly tolerance?: number;
 }
@@ -24,22 +25,24 @@ interface Case {
 /** Checks what expressions of panels return for series with a sample every `interval`. */
 async function assertSamples(interval: string, history: History, cases: readonly Case[]): Promise<void> {
   using folder = new TemporaryFolder();
-  const expressions = cases.map(({ place, samples, at = '1m', range = '30s', tolerance }) => {
-    const [uid, title, type, target = 0] = place;
-    const values = { ...ALL_SELECTED, __range: range, __rate_interval: '1m' };
-    const expr = interpolate(findPanel(uid, title, type).targets[target]?.expr ?? '', values);
-    const wanted = samples.map((sample) => {
-      const [, labels, value] = /^(.*) ([\d.]+)$/.exec(sample) ?? [];
-      return { labels, value: Number(value) };
-    });
-    return tolerance === undefined
-      ? { expr, eval_time: at, exp_samples: wanted }
-      : {
-          expr: `abs((${expr}) / ${wanted[0]?.value} - 1) <= bool ${tolerance}`,
-          eval_time: at,
-          exp_samples: [{ labels: '{}', value: 1 }],
-        };
-  });
+  const expressions = cases.map(
+    ({ place, samples, at = '1m', range = '30s', rateInterval = '1m', tolerance }) => {
+      const [uid, title, type, target = 0] = place;
+      const values = { ...ALL_SELECTED, __range: range, __rate_interval: rateInterval };
+      const expr = interpolate(findPanel(uid, title, type).targets[target]?.expr ?? '', values);
+      const wanted = samples.map((sample) => {
+        const [, labels, value] = /^(.*) ([\d.]+)$/.exec(sample) ?? [];
+        return { labels, value: Number(value) };
+      });
+      return tolerance === undefined
+        ? { expr, eval_time: at, exp_samples: wanted }
+        : {
+            expr: `abs((${expr}) / ${wanted[0]?.value} - 1) <= bool ${tolerance}`,
+            eval_time: at,
+            exp_samples: wanted.map(({ labels }) => ({ labels, value: 1 })),
+          };
+    },
+  );
   const input = history.map(([series, values]) => ({ series, values }));
   const suite = { interval, input_series: input, promql_expr_test: expressions };
   writeFileSync(folder.at('tests.yml'), JSON.stringify({ evaluation_interval: '15s', tests: [suite] }));
@@ -179,7 +182,7 @@ test('rates at the end of the range are of a longer time for codes that are poll
   await assertSamples(
     '1m',
     [
-      ...[SCOPE, rarely].map((scope) => [`xvs_up{${scope}}`, '1x60'] as const),
+      ...[SCOPE, rarely].map((scope) => [`xvs_listing_tasks{${scope}}`, '0x60'] as const),
       [`xvs_exporter_poll_interval_seconds{${SCOPE}}`, '15x60'],
       [`xvs_exporter_poll_interval_seconds{${rarely}}`, '600x60'],
       [`xvs_input_bytes_total{${SCOPE}, vs_id="a"}`, '0+60x60'],
@@ -188,6 +191,49 @@ test('rates at the end of the range are of a longer time for codes that are poll
     ],
     [{ place: ['xvs-overview', 'Ingress', 'stat'], samples: ['{} 21'], at: '59m', tolerance: 0.02 }],
   );
+});
+
+test('a rate lasts while a listing is current, through failed polls', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const place = ['xvs-overview', 'Ingress', 'timeseries'] as const;
+  await assertSamples(
+    '15s',
+    [
+      [`xvs_up{${SCOPE}}`, '1x20 0x5'],
+      [`xvs_listing_tasks{${SCOPE}}`, '3x22 stale'],
+      [`xvs_input_bytes_total{${SCOPE}, vs_id="a"}`, '0+150x20 3000x5'],
+    ],
+    [
+      { place, samples: ['{service_code="TESTING"} 80'], at: '300s', range: '60s' },
+      { place, samples: ['{service_code="TESTING"} 60'], at: '315s', range: '60s' },
+      { place, samples: [], at: '345s', range: '60s' },
+    ],
+  );
+});
+
+test('the share of failed polls is that of the last hour for codes that are polled rarely, and never NaN', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const reasons = ['timeout', 'dns'];
+  const history = (ended: string, timeouts: string): History => [
+    [`xvs_exporter_poll_interval_seconds{${SCOPE}}`, '600x120'],
+    [`xvs_exporter_polls_total{${SCOPE}}`, ended],
+    ...reasons.map(
+      (reason) =>
+        [
+          `xvs_exporter_poll_errors_total{${SCOPE}, reason="${reason}"}`,
+          reason === 'dns' ? '0x120' : timeouts,
+        ] as const,
+    ),
+  ];
+  const stat = ['xvs-overview', 'Failed polls', 'stat'] as const;
+  const column = ['xvs-overview', 'Service codes now', 'table', 1] as const;
+  const polled = Array.from({ length: 12 }, (_, index) => `${index}x9`).join(' ');
+  const failing = Array.from({ length: 12 }, (_, index) => `${Math.max(0, index - 5)}x9`).join(' ');
+  await assertSamples('1m', history(polled, failing), [
+    { place: stat, samples: ['{} 1'], at: '119m' },
+    { place: column, samples: ['{service_code="TESTING"} 1'], at: '119m' },
+  ]);
+  await assertSamples('1m', history('7x120', '7x120'), [{ place: stat, samples: [], at: '119m' }]);
 });
 
 test('targets of single service codes are no exporters', async (t) => {
