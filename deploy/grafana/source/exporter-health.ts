@@ -165,18 +165,25 @@ function boundPanels() {
 }
 
 function statePanels() {
-  const noState = { span: 12, noValue: 'state.path is not set' };
+  const noState = { span: 8, noValue: 'state.path is not set' };
   return [
     timeSeries(
       {
-        title: 'Failed and delayed writes',
-        description:
-          'Failed writes of the state, and listings that were published before they were written, per minute. A kill can lose the latter.',
+        title: 'Failed writes',
+        description: 'Failed writes of the state.',
         unit: 'suffix: writes/min',
         ...noState,
       },
-      { expr: perMinute(q.ownRate(C.stateWriteErrors)), legend: `failed, ${BY_INSTANCE}` },
-      { expr: perMinute(q.ownRate(C.stateDelayedPublications)), legend: `delayed, ${BY_INSTANCE}` },
+      { expr: perMinute(q.ownRate(C.stateWriteErrors)), legend: BY_INSTANCE },
+    ),
+    timeSeries(
+      {
+        title: 'Unwritten listings',
+        description: 'Listings that were published before they were written. A kill can lose them.',
+        unit: 'suffix: listings/min',
+        ...noState,
+      },
+      { expr: perMinute(q.ownRate(C.stateDelayedPublications)), legend: BY_INSTANCE },
     ),
     timeSeries(
       {

@@ -13,6 +13,7 @@ import {
   type Queries,
 } from './queries.ts';
 
+const QUARTER = { span: 6, noValue: NO_LISTING };
 const THIRD = { span: 8, noValue: NO_LISTING };
 
 export function inputs(q: Queries) {
@@ -79,7 +80,7 @@ export function outputs(q: Queries) {
       { expr: `${delivered} / (${connections} > 0)`, legend: '{{format}}' },
     ),
     stackedSeries(
-      { title: 'Outputs by format', description: 'Outputs of tasks.', unit: 'none', ...THIRD },
+      { title: 'Outputs by format', description: 'Outputs of tasks.', unit: 'none', ...QUARTER },
       { expr: sum(['format'], q.last(C.outputs)), legend: '{{format}}' },
     ),
     stackedSeries(
@@ -87,7 +88,7 @@ export function outputs(q: Queries) {
         title: 'Streams',
         description: 'Streams of outputs, copied or transcoded.',
         unit: 'none',
-        ...THIRD,
+        ...QUARTER,
       },
       { expr: sum(['codec_type', 'mode'], q.last(C.streams)), legend: '{{codec_type}} {{mode}}' },
     ),
@@ -97,13 +98,23 @@ export function outputs(q: Queries) {
         description:
           'Byte counts per minute that began again, or that fall a little or leap by more than ledger.max_stream_rate carries. These wait until three listings in a row confirm them.',
         unit: 'suffix: counts/min',
-        ...THIRD,
+        ...QUARTER,
       },
       {
         expr: perMinute(sum(['direction'], q.rate(C.byteCountResets))),
         legend: 'began again: {{direction}}',
       },
       { expr: perMinute(sum(['direction'], q.rate(C.byteCountImplausible))), legend: 'waits: {{direction}}' },
+    ),
+    timeSeries(
+      {
+        title: 'Byte counts waiting',
+        description: 'Byte counts of the last listing that wait for later listings to confirm them.',
+        unit: 'none',
+        span: 6,
+        noValue: 'No byte count has waited',
+      },
+      { expr: sum(['direction'], q.last(C.byteCountsWaiting)), legend: '{{direction}}' },
     ),
   ];
 }

@@ -125,14 +125,13 @@ function taskPanels() {
       {
         title: 'Task problems',
         description:
-          'Live tasks that received input before, but none for poll.stall_after, or never; file tasks whose progress has not changed for as long; byte counts that wait for later listings to confirm them.',
+          'Live tasks that received input before, but none for poll.stall_after, or never; file tasks whose progress has not changed for as long.',
         unit: 'none',
         ...size,
       },
       { expr: `sum(${q.last(C.tasksStalled)})`, legend: 'stalled' },
       { expr: `sum(${q.last(C.tasksWithoutInput)})`, legend: 'without input' },
       { expr: `sum(${q.last(C.fileTasksStalled)})`, legend: 'stalled file tasks' },
-      { expr: `sum(${q.last(C.byteCountsWaiting)})`, legend: 'byte counts waiting' },
     ),
     timeSeries(
       {

@@ -3,6 +3,7 @@ import { timeSeries } from './panels.ts';
 import { inDays, legendOf, perMinute, sum, type Queries } from './queries.ts';
 
 const BY_INSTANCE = legendOf('instance');
+const THIRD = { span: 8, noValue: 'No exporter' };
 const BY_REASON = '{{reason}} ({{instance}}) {{namespace}} {{cluster}}';
 
 /** The web server of each exporter: rejected requests, certificate. */
@@ -10,20 +11,26 @@ export function webServer(q: Queries) {
   return [
     timeSeries(
       {
-        title: 'Rejected requests and connections',
-        description:
-          'Requests per minute that were rejected, without a valid password or certificate or beyond a limit, and connections that were closed because of a limit.',
-        unit: 'suffix: /min',
-        span: 12,
-        noValue: 'No exporter',
+        title: 'Rejected requests',
+        description: 'Without a valid password or certificate, or beyond a limit.',
+        unit: 'suffix: requests/min',
+        ...THIRD,
       },
       {
         expr: perMinute(sum(['instance', 'reason'], q.ownRate(C.webRequestsRejected))),
         legend: BY_REASON,
       },
+    ),
+    timeSeries(
+      {
+        title: 'Closed connections',
+        description: 'Connections that were closed because of a limit.',
+        unit: 'suffix: connections/min',
+        ...THIRD,
+      },
       {
         expr: perMinute(sum(['instance', 'reason'], q.ownRate(C.webConnectionsClosed))),
-        legend: `connection: ${BY_REASON}`,
+        legend: BY_REASON,
       },
     ),
     timeSeries(
@@ -31,7 +38,7 @@ export function webServer(q: Queries) {
         title: 'Certificate of the web server',
         description: 'Days until it expires.',
         unit: 'suffix: days',
-        span: 12,
+        span: 8,
         noValue: 'No TLS',
       },
       { expr: inDays(`${q.select(C.tlsCertificateNotAfter)} - time()`), legend: BY_INSTANCE },

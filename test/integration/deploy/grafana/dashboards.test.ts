@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { UIDS } from '../../../../deploy/grafana/source/links.ts';
 import { ALERT_SERIES, SCOPE, SHARED_LABELS } from '../../../../deploy/grafana/source/queries.ts';
+import { CATALOGUE } from '../../../../src/metrics/catalogue.ts';
 import { renderDashboardFiles } from '../../../../deploy/grafana/source/dashboards.ts';
 import { readDeployFile } from '../../../support/deploy-files.ts';
 import { assertGolden } from '../../../support/fixtures.ts';
@@ -176,6 +177,26 @@ test('a stopped exporter stays in the table, as down', () => {
     targets[0]?.expr ?? '',
     /up\{.*service_code=""\}.* or 0 \* .*last_over_time\(up\{.*\}\[\$__range\]/,
   );
+});
+
+test('an axis has one measure', () => {
+  for (const [one, other] of [
+    [CATALOGUE.webRequestsRejected, CATALOGUE.webConnectionsClosed],
+    [CATALOGUE.stateWriteErrors, CATALOGUE.stateDelayedPublications],
+    [CATALOGUE.tasksStalled, CATALOGUE.byteCountsWaiting],
+  ] as const) {
+    const has = (name: string, { targets }: (typeof panels)[number]): boolean =>
+      targets.some(({ expr }) => expr.includes(`${name}{`));
+    assert.ok(
+      panels.some((panel) => has(one.name, panel) && panel.type === 'timeseries'),
+      one.name,
+    );
+    const both = panels.filter((panel) => has(one.name, panel) && has(other.name, panel));
+    assert.deepEqual(
+      both.map(({ title }) => title),
+      [],
+    );
+  }
 });
 
 test('headers of columns fit', () => {
