@@ -101,7 +101,13 @@ export async function record(minutes: number, moreCodes: number): Promise<Readon
       start: end - minutes * 60 + 30,
       end,
       step,
-      values: { ...ALL_SELECTED, ...SELECTED_VARIABLES[uid], __range: '7m', __rate_interval: `${4 * step}s` },
+      values: {
+        ...ALL_SELECTED,
+        ...SELECTED_VARIABLES[uid],
+        __range: '7m',
+        __interval: `${step}s`,
+        __rate_interval: `${4 * step}s`,
+      },
     });
     // The ports differ in each run.
     const text = JSON.stringify(recording)

@@ -60,13 +60,14 @@ export const LISTED_OR_GONE: ValueMapping[] = [
   },
 ];
 
-/** For `xvs_task_stalled`. */
-export const STALLED_OR_FLOWING: ValueMapping[] = [
+/** For single tasks. No bytes are counted of a task without a valid byte count, whatever flows. */
+export const TASK_STATES: ValueMapping[] = [
   {
     type: MappingType.ValueToText,
     options: {
       0: { text: 'Flowing', color: 'green', index: 0 },
-      1: { text: 'Stalled', color: 'orange', index: 1 },
+      1: { text: 'No bytes counted', color: UNKNOWN, index: 1 },
+      2: { text: 'Stalled', color: 'orange', index: 2 },
     },
   },
 ];

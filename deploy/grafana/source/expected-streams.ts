@@ -25,6 +25,10 @@ const NO_EXPECTATION = 'No service code has an expectation';
 const inputRate = (q: Queries): string => sum(EXPECTED, q.rate(C.expectedTaskInputBytes));
 const minInputRate = (q: Queries): string => max(EXPECTED, q.select(C.expectedTaskMinInputRate));
 
+/** The mean of the best replica in each step: a pod that is replaced, or a replica without the service, changes nothing. */
+const timeUp = (q: Queries): string =>
+  `avg_over_time(${max(EXPECTED, `avg_over_time(${q.select(C.expectedTaskUp)}[$__interval])`)}[$__range:$__interval])`;
+
 /** The number of expected streams that are down. */
 export function expectedDown(q: Queries) {
   return statusStat(
@@ -46,7 +50,7 @@ export function expectedTable() {
   return table(
     {
       title: 'Expected streams now',
-      description: `Each name in expect at the end of the time range, and the minima of its expectation. Rates are of the last 2 minutes; of the last hour for a code that is polled less often than every minute. Received and delivered: bytes of the time range, over restarts of tasks. No outputs: no task of the name is listed. ${HLS_NOTE}`,
+      description: `Each name in expect at the end of the time range, and the minima of its expectation. Time up: share of the time range in which an exporter saw it up, where one was scraped. Rates are of the last 2 minutes; of the last hour for a code that is polled less often than every minute. Received and delivered: bytes of the time range, over restarts of tasks. No outputs: no task of the name is listed. ${HLS_NOTE}`,
       unit: 'sishort',
       span: 24,
       height: 6,
@@ -67,6 +71,7 @@ export function expectedTable() {
           mappings: UP_OR_DOWN,
           width: 90,
         },
+        { title: 'Time up', expr: timeUp(now), unit: 'percentunit' },
         { title: 'Input', expr: bits(inputRate(now)), unit: 'bps' },
         { title: 'Min. input', expr: bits(minInputRate(now)), unit: 'bps' },
         {
@@ -99,13 +104,13 @@ export function expectedTimeline(q: Queries) {
     {
       title: 'Expected streams',
       description:
-        'Up while a live task of the name is listed, has received input and is not stalled. The names are in expect of the service code. Of more than 50 streams, those that were down: at most 50.',
+        'Up while a live task of the name is listed, has received input and is not stalled. Each outage is visible for at least one step of this panel. The names are in expect of the service code. Of more than 50 streams, those that were down: at most 50.',
       unit: 'none',
       span: 24,
       noValue: NO_EXPECTATION,
     },
     upOrDown({
-      expr: max(EXPECTED, q.select(C.expectedTaskUp)),
+      expr: max(EXPECTED, `min_over_time(${q.select(C.expectedTaskUp)}[$__rate_interval])`),
       legend: BY_STREAM,
       labels: EXPECTED,
       wasDown: wasDown(EXPECTED, q.select(C.expectedTaskUp)),

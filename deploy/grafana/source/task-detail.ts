@@ -1,5 +1,5 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
-import { STALLED_OR_FLOWING, thresholds } from './appearance.ts';
+import { TASK_STATES, thresholds } from './appearance.ts';
 import type { DashboardSpec } from './dashboard-builder.ts';
 import { expectedOverTime, expectedTable } from './expected-streams.ts';
 import { UIDS } from './links.ts';
@@ -40,6 +40,10 @@ const info = max(
 /** Only `xvs_task_info` has the server and the name of a task: multiplying by it filters by server and adds the name. */
 const named = (expression: string): string =>
   `${expression} * on (cluster, namespace, service_code, task_id) group_left (task) ${info}`;
+
+/** By `TASK_STATES`. */
+const taskState = `2 * ${q.last(C.taskStalled)} > 0 or ${q.last(C.taskStalled)} and ${q.last(C.taskInputBytes)} > 0 or 1 + ${q.last(C.taskStalled)}`;
+const wasStalled = max(C.taskStalled.labels, `max_over_time(${q.select(C.taskStalled)}[$__rate_interval])`);
 
 const ingressOf = (queries: typeof q): string => bits(sum(TASK, queries.rate(C.taskInputBytes)));
 const egressOf = (queries: typeof q): string => bits(sum(TASK, queries.rate(C.taskHttpOutputBytes, METERED)));
@@ -88,7 +92,7 @@ function taskTable() {
   return table(
     {
       title: 'Tasks now',
-      description: `Each task at the end of the time range. ${NOW_NOTE} ${HLS_NOTE}`,
+      description: `Each task at the end of the time range. No bytes counted: its total is 0, or it has no byte count. ${NOW_NOTE} ${HLS_NOTE}`,
       unit: 'sishort',
       span: 24,
       height: 10,
@@ -108,10 +112,10 @@ function taskTable() {
       columns: [
         {
           title: 'State',
-          expr: described(q.last(C.taskStalled)),
+          expr: described(taskState),
           unit: 'none',
-          mappings: STALLED_OR_FLOWING,
-          width: 90,
+          mappings: TASK_STATES,
+          width: 150,
         },
         { title: 'Progress', expr: described(q.last(C.taskProgress)), unit: 'none' },
         {
@@ -141,16 +145,17 @@ function flowPanels() {
     stateTimeline(
       {
         title: 'Stalled tasks',
-        description: 'Tasks that stalled within the time range, and when: the twenty that stalled longest.',
+        description:
+          'Tasks that stalled within the time range, and when: the twenty that stalled longest. Each stall is visible for at least one step of this panel.',
         unit: 'none',
         span: 24,
         noValue: 'No task stalled in this time range',
       },
       {
         // Without this filter every healthy task would have a row.
-        expr: largest(TASK, `${named(q.last(C.taskStalled))} > 0`),
+        expr: largest(TASK, `2 * ${named(wasStalled)} > 0`),
         legend: BY_TASK,
       },
-    ).mappings(STALLED_OR_FLOWING),
+    ).mappings(TASK_STATES),
   ];
 }

@@ -236,6 +236,68 @@ test('the share of failed polls is that of the last hour for codes that are poll
   await assertSamples('1m', history('7x120', '7x120'), [{ place: stat, samples: [], at: '119m' }]);
 });
 
+test('a timeline of a week shows an outage of ten minutes', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const outage = '1x5 0x10 1x60';
+  const labels = '{service_code="TESTING", task_name="main"}';
+  const task = '{service_code="TESTING", task="id", task_id="id"}';
+  const at = '20m';
+  const cases = [
+    { place: ['xvs-overview', 'Expected streams', 'state-timeline'], samples: [`${labels} 0`], at },
+    { place: ['xvs-task', 'Stalled tasks', 'state-timeline'], samples: [`${task} 2`], at },
+  ] as const satisfies readonly Case[];
+  await assertSamples(
+    '1m',
+    [
+      [`xvs_expected_task_up{${SCOPE}, task_name="main"}`, outage],
+      [`xvs_task_stalled{${SCOPE}, task_id="id"}`, '0x5 1x10 0x60'],
+      [`xvs_task_info{${SCOPE}, task_id="id", vs_id="a", formats="flv", merging="no"}`, '1x80'],
+    ],
+    cases.map((one) => ({ ...one, range: '20m', rateInterval: '16m' })),
+  );
+});
+
+test('an expected stream has the share of the time range in which a replica saw it up', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const up = (instance: string): string =>
+    `xvs_expected_task_up{job="xvs-exporter", instance="${instance}", service_code="TESTING", task_name="main"}`;
+  const place = ['xvs-overview', 'Expected streams now', 'table', 1] as const;
+  const samples = ['{service_code="TESTING", task_name="main"} 0.75'];
+  const check = async (...history: History): Promise<void> => {
+    await assertSamples('15s', history, [{ place, samples, at: '20m', range: '20m', tolerance: 0.01 }]);
+  };
+  await check([up('a'), '0x19 1x70']);
+  // The second one cannot reach the service; its pod then replaces the first one.
+  await check([up('a'), '0x19 1x40 stale'], [up('b'), '0x60 1x30']);
+});
+
+test('a task is flowing only if bytes of it are counted', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const tasks = [
+    ['flowing', 0, 5],
+    ['silent', 0, 0],
+    ['stalled', 1, 7],
+    ['stalled_at_0', 1, 0],
+  ] as const;
+  await assertSamples(
+    '15s',
+    tasks.flatMap(([id, stalled, bytes]) => [
+      [`xvs_task_stalled{${SCOPE}, task_id="${id}"}`, `${stalled}x10`],
+      [`xvs_task_input_bytes_total{${SCOPE}, task_id="${id}"}`, `${bytes}x10`],
+      [`xvs_task_info{${SCOPE}, task_id="${id}", vs_id="a", formats="flv", merging="no"}`, '1x10'],
+    ]),
+    [
+      {
+        place: ['xvs-task', 'Tasks now', 'table'],
+        samples: tasks.map(
+          ([id], index) =>
+            `{formats="flv", merging="no", service_code="TESTING", task="${id}", task_id="${id}", vs_id="a"} ${[0, 1, 2, 2][index]}`,
+        ),
+      },
+    ],
+  );
+});
+
 test('targets of single service codes are no exporters', async (t) => {
   if (!isInstalled(t, 'promtool')) return;
   await assertSamples(
