@@ -34,7 +34,7 @@ const WITHOUT_DATA = [
   CATALOGUE.expectedTaskByteCountsWaiting.name,
   CATALOGUE.codeFileValid.name,
   CATALOGUE.memoryLimit.name,
-  ALERT_SERIES.state,
+  ALERT_SERIES,
 ];
 
 /** Enough tasks that some end during the test. */

@@ -10,7 +10,7 @@ import { parseSelectors } from './promql.ts';
 const TARGET_LABELS = ['cluster', 'namespace', 'job', 'instance', 'pod'];
 
 /** Labels of the series of alerts: those of the rules, and those that Prometheus adds. */
-const ALERT_LABELS = ['alertname', 'alertstate', 'severity', 'cluster', 'namespace'];
+const ALERT_LABELS = ['alertname', 'alertstate', 'severity', 'cluster', 'namespace', 'service_code'];
 
 /** The names of series in Prometheus, with their possible labels. */
 export type KnownSeries = ReadonlyMap<string, ReadonlySet<string>>;
@@ -35,10 +35,7 @@ export async function listKnownSeries(): Promise<KnownSeries> {
       // Targets of /sd have the label `service_code`.
       (name): [string, ReadonlySet<string>] => [name, new Set([...TARGET_LABELS, 'service_code'])],
     ),
-    ...Object.values(ALERT_SERIES).map((name): [string, ReadonlySet<string>] => [
-      name,
-      new Set(ALERT_LABELS),
-    ]),
+    [ALERT_SERIES, new Set(ALERT_LABELS)],
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { ALERT_SERIES } from './queries.ts';
+import { ALERT_SERIES, formatMatcher, type Filter } from './queries.ts';
 import { table } from './tables.ts';
 
 const KEYS = [
@@ -11,46 +11,51 @@ const KEYS = [
   { label: 'namespace', title: 'Namespace' },
 ];
 
+const KEY_LABELS = KEYS.map(({ label }) => label).join(', ');
+
 /** The alerts that fire, from the series that Prometheus and vmalert write: critical ones, and warnings. */
-export function firingAlerts() {
+export function firingAlerts(...filters: readonly Filter[]) {
   return [
     alertTable(
       'Critical alerts',
       'No critical alert fires, or Prometheus has not loaded the rules',
       'critical',
+      filters,
     ),
-    alertTable('Warnings', 'No warning fires, or Prometheus has not loaded the rules', 'warning'),
+    alertTable('Warnings', 'No warning fires, or Prometheus has not loaded the rules', 'warning', filters),
   ];
 }
 
 /**
- * The labels of alerts depend on the rule: only cluster and namespace, whose All value matches series without the label, filter
- * them.
+ * The labels of alerts depend on the rule: of the scope, only cluster and namespace, whose All value matches series without the
+ * label, filter them. Since when an alert fires only its evaluator knows, which forgets it when it restarts: samples are counted.
  */
-function alertTable(title: string, noValue: string, severity: string) {
-  const matchers = `alertname=~"Xvs.+", severity="${severity}", cluster=~"$cluster", namespace=~"$namespace"`;
-  const since = `time() - ${ALERT_SERIES.since}{${matchers}}`;
-  const firing = `${ALERT_SERIES.state}{${matchers}, alertstate="firing"}`;
+function alertTable(title: string, noValue: string, severity: string, filters: readonly Filter[]) {
+  const matchers = [
+    `alertname=~"Xvs.+", severity="${severity}", alertstate="firing"`,
+    ...['cluster', 'namespace', ...filters].map(formatMatcher),
+  ].join(', ');
+  const firing = `max by (${KEY_LABELS}) (${ALERT_SERIES}{${matchers}})`;
   return table(
     {
       title,
       description:
-        'Alerts that fire at the end of the time range, of all service codes. The age includes the time that an alert was pending.',
+        'Alerts that fire at the end of the time range, of the service codes of this dashboard. Fired for: the minutes of the time range in which the alert fired.',
       unit: 'sishort',
       span: 24,
-      height: 10,
+      height: filters.length === 0 ? 10 : 6,
       noValue,
     },
     {
       keys: KEYS,
       columns: [
         {
-          title: 'Age',
-          expr: `max by (${KEYS.map(({ label }) => label).join(', ')}) (${since} and ignoring (alertstate) ${firing})`,
+          title: 'Fired for',
+          expr: `60 * sum_over_time(${firing}[$__range:1m]) and ${firing}`,
           unit: 'dtdurations',
         },
       ],
-      sortBy: ['Age', 'ascending'],
+      sortBy: ['Fired for', 'ascending'],
     },
   );
 }

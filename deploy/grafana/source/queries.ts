@@ -34,8 +34,8 @@ export interface Queries {
   quantile(quantile: number, family: FamilySpec, labels?: readonly string[]): string;
 }
 
-/** The series of alerts, which have no labels of a target. */
-export const ALERT_SERIES = { state: 'ALERTS', since: 'ALERTS_FOR_STATE' } as const;
+/** The series of alerts, which has no labels of a target. */
+export const ALERT_SERIES = 'ALERTS';
 
 /** At least four scrape intervals, enough for `rate`. */
 const RANGE = '[$__rate_interval]';

@@ -3,6 +3,7 @@ import { NO_LISTING, RET, thresholds, UP_OR_DOWN } from './appearance.ts';
 import { clients } from './clients.ts';
 import type { DashboardSpec } from './dashboard-builder.ts';
 import { expectedDown, expectedTable } from './expected-streams.ts';
+import { firingAlerts } from './firing-alerts.ts';
 import { inputs, outputs } from './inputs-and-outputs.ts';
 import { UIDS } from './links.ts';
 import { stat, statusStat, timeSeries } from './panels.ts';
@@ -25,6 +26,7 @@ export function serviceCode(): DashboardSpec {
     span: '3h',
     sections: [
       { panels: [...statePanels(), ...sizePanels()] },
+      { title: 'Alerts', panels: firingAlerts('service_code') },
       { title: 'Expected streams', panels: [expectedTable()] },
       { title: 'Inputs', panels: inputs(q) },
       { title: 'Outputs', panels: outputs(q) },

@@ -89,12 +89,11 @@ test('every link to a dashboard leads to one, and keeps the time range and the s
 });
 
 test('every selector of a target matches cluster, namespace, job and instance', () => {
-  const alerts: readonly string[] = Object.values(ALERT_SERIES);
   for (const { place, raw } of expressions) {
     for (const name of SCOPE) {
       const marked = interpolate(raw.replaceAll(`${name}=~"$${name}"`, 'is_matched="yes"'), VALUES);
       const isOfTarget = (metric: string): boolean =>
-        !alerts.includes(metric) || ['cluster', 'namespace'].includes(name);
+        metric !== ALERT_SERIES || ['cluster', 'namespace'].includes(name);
       const unmatched = parseSelectors(marked).filter(
         ({ metric, labels }) => isOfTarget(metric) && !labels.includes('is_matched'),
       );
@@ -177,6 +176,14 @@ test('a stopped exporter stays in the table, as down', () => {
     targets[0]?.expr ?? '',
     /up\{.*service_code=""\}.* or 0 \* .*last_over_time\(up\{.*\}\[\$__range\]/,
   );
+});
+
+test('the alerts of the dashboard of service codes are those of the selected ones', () => {
+  const { panels: ofCode = [] } = dashboards.find(({ uid }) => uid === UIDS.serviceCode) ?? {};
+  const alerts = ofCode.flatMap(({ targets }) => targets).filter(({ expr }) => expr.includes('ALERTS{'));
+  assert.equal(alerts.length, 2);
+  for (const { expr } of alerts)
+    assert.equal(expr.split('ALERTS{').length, expr.split('service_code=~"$service_code"').length);
 });
 
 test('an axis has one measure', () => {

@@ -331,28 +331,30 @@ test('a server is gone by the listings of its codes, not by the time', async (t)
   );
 });
 
-test('the tables of alerts have those that fire, by severity', async (t) => {
+test('the tables of alerts have those that fire, by severity, and for how many minutes of the range', async (t) => {
   if (!isInstalled(t, 'promtool')) return;
   const warning = 'alertname="XvsApiSlow", severity="warning", service_code="TESTING"';
+  const others = 'alertname="XvsApiDown", severity="critical", service_code="OTHER"';
+  const firing = '{alertname="XvsIngestStopped", service_code="TESTING"} 180';
+  const at = '10m30s';
+  const range = '5m';
   await assertSamples(
-    '15s',
+    '30s',
     [
-      [`ALERTS{${ALERT}, alertstate="firing"}`, '_ _ 1 1 1'],
-      [`ALERTS{${ALERT}, cluster="east", alertstate="pending"}`, '1x10'],
-      [`ALERTS{${warning}, alertstate="firing"}`, '1x10'],
-      ...[ALERT, `${ALERT}, cluster="east"`].map(
-        (labels) => [`ALERTS_FOR_STATE{${labels}}`, '15x10'] as const,
-      ),
-      [`ALERTS_FOR_STATE{${warning}}`, '0x10'],
+      // Prometheus did not run for a minute.
+      [`ALERTS{${ALERT}, alertstate="firing"}`, '_x15 1 1 _ _ 1 1 1'],
+      [`ALERTS{${ALERT}, cluster="east", alertstate="pending"}`, '1x30'],
+      [`ALERTS{${others}, alertstate="firing"}`, '1x15 stale'],
+      [`ALERTS{${warning}, alertstate="firing"}`, '1x30'],
     ],
     [
-      {
-        place: ['xvs-overview', 'Critical alerts', 'table'],
-        samples: ['{alertname="XvsIngestStopped", service_code="TESTING"} 45'],
-      },
+      { place: ['xvs-overview', 'Critical alerts', 'table'], samples: [firing], at, range },
+      { place: ['xvs-service-code', 'Critical alerts', 'table'], samples: [firing], at, range },
       {
         place: ['xvs-overview', 'Warnings', 'table'],
-        samples: ['{alertname="XvsApiSlow", service_code="TESTING"} 60'],
+        samples: ['{alertname="XvsApiSlow", service_code="TESTING"} 300'],
+        at,
+        range,
       },
     ],
   );
