@@ -46,18 +46,17 @@ export function placeOf<G extends LabelGroupName>(group: G, label: LabelNameOf<G
   return Object.keys(LABEL_GROUPS[group].labels).indexOf(label);
 }
 
-/** Adds up a column by the value of the label at `place`. */
-export function sumByLabel<Family extends string>(
+/** Adds up a column by server, the first label of its group. */
+export function sumByServer<Family extends string>(
   { labelSets, columns }: Rows<Family>,
   family: Family,
-  place = 0,
 ): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const [row, labels] of labelSets.entries()) {
     const number = columns[family][row] ?? Number.NaN;
     if (Number.isNaN(number)) continue;
-    const value = labels[place] ?? '';
-    sums.set(value, (sums.get(value) ?? 0) + number);
+    const vsId = labels[0] ?? '';
+    sums.set(vsId, (sums.get(vsId) ?? 0) + number);
   }
   return sums;
 }

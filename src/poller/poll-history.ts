@@ -1,4 +1,4 @@
-import { sumByLabel, sumColumn } from '../listing/rows.ts';
+import { sumByServer, sumColumn } from '../listing/rows.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts';
 
@@ -37,15 +37,12 @@ export function computeTotals(snapshot: Snapshot): ListingTotals {
     connections: sumColumn(outputs.columns.httpConnections),
     inputBytes: sumColumn(accounts.columns.inputBytes),
     outputBytes: sumColumn(outputs.columns.httpOutputBytes),
-    serverOutputBytes: sumByLabel(outputs, 'httpOutputBytes'),
+    serverOutputBytes: sumByServer(outputs, 'httpOutputBytes'),
   };
 }
 
 /** Totals of the last good listing, in full precision. */
-export interface LatestListing extends Omit<
-  ListingTotals,
-  'inputBytes' | 'outputBytes' | 'serverOutputBytes'
-> {
+export interface LatestListing extends Omit<ListingTotals, 'inputBytes' | 'outputBytes'> {
   /** Bytes per second since the listing before; `undefined` for the first one. */
   readonly ingress: number | undefined;
   readonly egress: number | undefined;

@@ -1,5 +1,5 @@
 import type { LabelSet } from '../families/label-set.ts';
-import { readCounts, sumByLabel, type RowsOf } from '../listing/rows.ts';
+import { readCounts, sumByServer, type RowsOf } from '../listing/rows.ts';
 import type { Instant } from './instant.ts';
 
 /** As in `XvsDeliveryBlackhole`. */
@@ -34,7 +34,7 @@ export class Deliveries {
     const waiting = readCounts(rows.waiting);
     const isMetered = (row: number): boolean => !Number.isNaN(columns.outputsUnwatched[row]);
     const counts = columns.outputs.map((count, row) => (isMetered(row) ? count : Number.NaN));
-    const metered = sumByLabel({ labelSets, columns: { counts } }, 'counts');
+    const metered = sumByServer({ labelSets, columns: { counts } }, 'counts');
     return labelSets.flatMap((labels, row): readonly StoppedDelivery[] => {
       const [vsId = '', format = ''] = labels;
       if (format === 'm3u8' || !((columns.httpConnections[row] ?? 0) >= MIN_CONNECTIONS)) return [];

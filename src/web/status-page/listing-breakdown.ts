@@ -1,4 +1,4 @@
-import { placeOf, sumByLabel } from '../../listing/rows.ts';
+import { sumByServer } from '../../listing/rows.ts';
 import type { LatestListing } from '../../poller/poll-history.ts';
 import type { NotableTasks } from '../../tally/notable-tasks.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
@@ -24,12 +24,12 @@ interface ServerTotals {
 /** By server: those with the most tasks that are stalled or without input first, then with the most tasks. */
 export function breakDownListing({ rows, notableTasks }: Snapshot, latest?: LatestListing): ListingBreakdown {
   const { accounts, outputs, serversSeen, taskServers, userServers } = rows;
-  const tasks = sumByLabel(taskServers, 'tasks');
-  const users = sumByLabel(userServers, 'serverOnlineUsers');
-  const stalledTasks = sumByLabel(accounts, 'tasksStalled');
-  const tasksWithoutInput = sumByLabel(accounts, 'tasksWithoutInput');
-  const connections = sumByLabel(outputs, 'httpConnections', placeOf('outputs', 'vs_id'));
-  const lastSeenSeconds = sumByLabel(serversSeen, 'serverLastSeen');
+  const tasks = sumByServer(taskServers, 'tasks');
+  const users = sumByServer(userServers, 'serverOnlineUsers');
+  const stalledTasks = sumByServer(accounts, 'tasksStalled');
+  const tasksWithoutInput = sumByServer(accounts, 'tasksWithoutInput');
+  const connections = sumByServer(outputs, 'httpConnections');
+  const lastSeenSeconds = sumByServer(serversSeen, 'serverLastSeen');
   const servers = [...new Set([...tasks.keys(), ...users.keys()])].map((vsId): ServerTotals => {
     const seenSeconds = lastSeenSeconds.get(vsId);
     return {

@@ -48,18 +48,15 @@ tbody th { font-weight: 500; }
 tbody tr > * { border-top: 1px solid var(--border); vertical-align: top; }
 .number, .value { font-variant-numeric: tabular-nums; }
 .number { padding: 0.3rem 0 0.3rem 0.6rem; text-align: right; white-space: nowrap; }
-.short thead { clip-path: inset(50%); position: absolute; }
-.short { position: relative; }
+.short { position: relative; } .short thead { clip-path: inset(50%); position: absolute; }
 .list tbody th { max-width: 18rem; }
 .list tbody:is(.down, .stale, .lost, .idle, .critical) > tr > :first-child { border-left: 3px solid var(--state); padding-left: 0.6rem; }
-.expected { display: block; }
 .problem { overflow-wrap: anywhere; }
 .list .problem td { border-top: 0; padding-bottom: 0.6rem; padding-top: 0; }
 .condition .warning { display: block; }
 .down .value { color: var(--muted); font-style: italic; }
-.value, .plotted { display: block; }
-.plot { overflow: visible; border-bottom: 1px solid var(--border); }
-.plot { height: 1.1rem; width: 6rem; }
+.value, .plotted, .expected { display: block; }
+.plot { border-bottom: 1px solid var(--border); height: 1.1rem; overflow: visible; width: 6rem; }
 .plots .plot { display: block; height: 4rem; width: 100%; }
 .plot path { fill: none; stroke-linecap: round; stroke-width: 1.25; vector-effect: non-scaling-stroke; }
 .plot .line { stroke: var(--plot); } .plot .failed { stroke: var(--error); }

@@ -30,7 +30,7 @@ export function createTotals(totals: Partial<NonNullable<ServiceCodeStatus['tota
   const silent = { stalledTasks: 0, tasksWithoutInput: 0, longSilentTasks: 0 };
   const none = { users: 0, tasks: 0, tasksWithProgress: 0, ...silent };
   const sound = { rejected: { count: 0, first: undefined }, tasksWithoutAccount: 0, byteCountsWaiting: 0 };
-  const rates = { ingress: 0, egress: 0, serverEgress: new Map() };
+  const rates = { ingress: 0, egress: 0, serverEgress: new Map(), serverOutputBytes: new Map() };
   return { ...none, ...sound, ...rates, connections: 0, ...totals };
 }
 
@@ -115,7 +115,7 @@ export function createPolling(overrides: Partial<PollPlan> = {}): PollPlan {
   };
 }
 
-const NO_BYTES = { inputBytes: 0, outputBytes: 0, serverOutputBytes: new Map<string, number>() };
+const NO_BYTES = { inputBytes: 0, outputBytes: 0 };
 
 /** A history of polls every ten seconds, each with totals, or failed for a reason and with a code. */
 export function createHistory(
