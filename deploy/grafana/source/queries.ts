@@ -19,8 +19,8 @@ export interface Queries {
   /** Returns the values of the last listing. */
   last(family: FamilySpec, ...matchers: readonly string[]): string;
   /**
-   * Returns the rate of a counter of the service, per second. No value without a current listing: the counter does not
-   * change then, and a rate of 0 would be wrong. A single failed poll leaves it.
+   * Returns the rate of a counter of the service, per second. No value without a current listing, and without a success
+   * within two intervals: the counter does not change then, and a rate of 0 would be wrong.
    */
   rate(family: FamilySpec, ...matchers: readonly string[]): string;
   /**
@@ -85,7 +85,9 @@ export function createQueries(
     last: (family, ...matchers) => once(family, select(family, ...matchers)),
     rate: (family, ...matchers) => {
       const rates = overRange((period) => once(family, `rate(${select(family, ...matchers)}${period})`));
-      return `(${rates} and ${ON_CODE} ${select(CATALOGUE.listingTasks)})`;
+      const [lastPoll, lastSuccess] = [select(CATALOGUE.lastPoll), select(CATALOGUE.lastSuccess)];
+      const isRecent = `${lastPoll} - ${lastSuccess} <= 2 * ${select(CATALOGUE.pollInterval)}`;
+      return `(${rates} and ${ON_CODE} ${select(CATALOGUE.listingTasks)} and ${ON_CODE} ${isRecent})`;
     },
     increase: (family, ...matchers) => {
       const over = (pod: string): string => `increase(${select(family, ...matchers, pod)}[$__range])`;

@@ -100,14 +100,14 @@ function taskTable() {
     },
     {
       keys: [
-        { label: 'service_code', title: 'Service code', width: 200 },
+        { label: 'service_code', title: 'Service code', width: 170 },
         { label: 'task', title: 'Name', width: 130 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
         { label: 'task_id', title: 'Task', width: 285 },
         { label: 'vs_id', title: 'Server', width: 140 },
         { label: 'formats', title: 'Formats', width: 110 },
-        { label: 'merging', title: 'Merging', width: 90 },
+        { label: 'merging', title: 'Merging', width: 80 },
       ],
       columns: [
         {
@@ -115,7 +115,7 @@ function taskTable() {
           expr: described(taskState),
           unit: 'none',
           mappings: TASK_STATES,
-          width: 150,
+          width: 130,
         },
         { title: 'Progress', expr: described(q.last(C.taskProgress)), unit: 'none' },
         {

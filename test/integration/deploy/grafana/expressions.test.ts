@@ -176,13 +176,20 @@ test('a plot of many codes has the twenty largest over the range, and the sum of
   ]);
 });
 
+/** A code of which all polls but the last ones have succeeded. */
+const current = (scope: string, listing: string, lastPoll = '7x60', lastSuccess = lastPoll): History => [
+  [`xvs_listing_tasks{${scope}}`, listing],
+  [`xvs_exporter_last_poll_timestamp_seconds{${scope}}`, lastPoll],
+  [`xvs_exporter_last_success_timestamp_seconds{${scope}}`, lastSuccess],
+];
+
 test('rates at the end of the range are of a longer time for codes that are polled rarely', async (t) => {
   if (!isInstalled(t, 'promtool')) return;
   const rarely = SCOPE.replace('TESTING', 'RARELY');
   await assertSamples(
     '1m',
     [
-      ...[SCOPE, rarely].map((scope) => [`xvs_listing_tasks{${scope}}`, '0x60'] as const),
+      ...[SCOPE, rarely].flatMap((scope) => current(scope, '0x60')),
       [`xvs_exporter_poll_interval_seconds{${SCOPE}}`, '15x60'],
       [`xvs_exporter_poll_interval_seconds{${rarely}}`, '600x60'],
       [`xvs_input_bytes_total{${SCOPE}, vs_id="a"}`, '0+60x60'],
@@ -193,22 +200,27 @@ test('rates at the end of the range are of a longer time for codes that are poll
   );
 });
 
-test('a rate lasts while a listing is current, through failed polls', async (t) => {
+test('a rate lasts through one failed poll, and has no value without a success within two intervals', async (t) => {
   if (!isInstalled(t, 'promtool')) return;
   const place = ['xvs-overview', 'Ingress', 'timeseries'] as const;
-  await assertSamples(
-    '15s',
-    [
-      [`xvs_up{${SCOPE}}`, '1x20 0x5'],
-      [`xvs_listing_tasks{${SCOPE}}`, '3x22 stale'],
-      [`xvs_input_bytes_total{${SCOPE}, vs_id="a"}`, '0+150x20 3000x5'],
-    ],
-    [
-      { place, samples: ['{service_code="TESTING"} 80'], at: '300s', range: '60s' },
-      { place, samples: ['{service_code="TESTING"} 60'], at: '315s', range: '60s' },
-      { place, samples: [], at: '345s', range: '60s' },
-    ],
-  );
+  const expect = async (currentListing: History): Promise<void> => {
+    await assertSamples(
+      '15s',
+      [
+        ...currentListing,
+        [`xvs_exporter_poll_interval_seconds{${SCOPE}}`, '15x25'],
+        [`xvs_input_bytes_total{${SCOPE}, vs_id="a"}`, '0+150x20 3000x5'],
+      ],
+      [
+        { place, samples: ['{service_code="TESTING"} 80'], at: '300s', range: '60s' },
+        { place, samples: ['{service_code="TESTING"} 60'], at: '315s', range: '60s' },
+        { place, samples: [], at: '345s', range: '60s' },
+      ],
+    );
+  };
+  await expect(current(SCOPE, '0x25', '0+15x25', '0+15x20 300x5'));
+  // The service has asked for a pause.
+  await expect(current(SCOPE, '0x22 stale', '0+15x21 315x4', '0+15x20 300x5'));
 });
 
 test('the share of failed polls is that of the last hour for codes that are polled rarely, and never NaN', async (t) => {
