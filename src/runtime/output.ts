@@ -5,9 +5,12 @@ import { getErrorCode } from './errors.ts';
 /** `process.stdout` or `process.stderr`. */
 type StandardStream = Pick<Writable, 'write' | 'writableLength' | 'on'> & { readonly fd?: number };
 
-/** The descriptor of a stream to a file. Node.js does not report that a full disk took only a part. */
+/**
+ * The descriptor of a stream to a file. Node.js does not report that a full disk took only a part. Numbers
+ * would be left in a buffer from which Node.js 20 takes every link that it resolves next for a pipe.
+ */
 function findFile({ fd }: StandardStream): number | undefined {
-  return fd !== undefined && fstatSync(fd).isFile() ? fd : undefined;
+  return fd !== undefined && fstatSync(fd, { bigint: true }).isFile() ? fd : undefined;
 }
 
 /** Writes everything, or keeps the first error. A pipe that its reader has closed is no error. */

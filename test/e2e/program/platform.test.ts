@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SETTINGS, startProgram } from '../../support/program.ts';
+import { LinkedInstallation } from '../../support/installation.ts';
+import { Program, SETTINGS, startProgram } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Makes `classic-level` look for its build for this architecture; it has none. */
@@ -29,3 +30,15 @@ test('with state.path, check and start reject a platform without a build of the 
   assert.match(JSON.parse(failure).err.message, NO_BUILD);
   assert.deepEqual(others, []);
 });
+
+for (const [output, command] of [
+  ['a socket', '"$@"'],
+  ['a pipe', '"$@" | cat'],
+] as const)
+  test(`packages that are links are found when the output is ${output}`, async () => {
+    using installation = new LinkedInstallation();
+    const args = ['-c', command, 'sh', process.execPath, installation.programPath, '--config.check'];
+    await using check = new Program('sh', args, SETTINGS);
+    await check.exitCode;
+    assert.match(check.stdout, /^The configuration is valid/, check.stderr);
+  });
