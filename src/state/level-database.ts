@@ -56,8 +56,9 @@ export async function importLevelDb(): Promise<typeof classicLevel> {
     return await import('classic-level');
   } catch (error) {
     const [reason] = getErrorMessage(error).split('\n');
-    const expected = 'state.path: expected a platform that classic-level has a build for';
-    throw new DatabaseError('unusable', `${expected}, found none (${reason}); unset it`, error);
+    const remedy = 'unset it, or install the exporter on this platform, on a file system without noexec';
+    const message = `state.path: expected classic-level to load, found ${reason}; ${remedy}`;
+    throw new DatabaseError('unusable', message, error);
   }
 }
 

@@ -16,6 +16,14 @@ export class LinkedInstallation extends TemporaryFolder {
     for (const name of Object.keys(dependencies)) this.#link(name, repositoryPath('node_modules', name));
   }
 
+  /** Copies a package without the packages that it depends on, as if those were not installed. */
+  isolate(name: string): void {
+    const copy = this.at(join('store/node_modules', name));
+    cpSync(repositoryPath('node_modules', name), copy, { recursive: true });
+    this.remove(join('node_modules', name));
+    this.#link(name, copy);
+  }
+
   #link(name: string, target: string): void {
     const path = this.at(join('node_modules', name));
     mkdirSync(dirname(path), { recursive: true });

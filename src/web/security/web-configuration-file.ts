@@ -5,6 +5,7 @@ import { ConfigError, describeKind, expectedFound } from '../../config/config-er
 import { readText, type ReadFile } from '../../config/file-system.ts';
 import { expected, parsedBy, reject, strictMapping, toProblems } from '../../config/validation.ts';
 import { parseYaml } from '../../config/yaml-source.ts';
+import { getErrorMessage } from '../../runtime/errors.ts';
 import { readTlsServerOptions, type ClientAuth, type TlsServerOptions } from './tls-options.ts';
 
 /** A web configuration with its certificates. Immutable: a reload creates a new one. */
@@ -172,11 +173,21 @@ export async function importBcrypt(): Promise<{ readonly verify: ComparePassword
 async function assertBcryptBuild(path: string): Promise<void> {
   try {
     await importBcrypt();
-  } catch {
-    const found = `${process.platform}/${process.arch}`;
-    const message = expectedFound('a platform that @node-rs/bcrypt has a build for', found);
+  } catch (error) {
+    const remedy = 'install the exporter with optional dependencies, on a file system without noexec';
+    const message = expectedFound('@node-rs/bcrypt to load', findLoaderWords(error), remedy);
     throw new ConfigError([{ location: `${path} basic_auth_users`, message }]);
   }
+}
+
+/** The loader tries builds for several platforms. Says why that for this one failed, or that there is none. */
+function findLoaderWords(error: unknown): string {
+  const causes: string[] = [];
+  for (let cause = error; cause instanceof Error; { cause } = cause)
+    causes.push(cause.message.split('\n', 1).join());
+  const isForThisPlatform = (text: string): boolean => text.includes(`${process.platform}-${process.arch}`);
+  const found = causes.find((text) => !text.startsWith('Cannot find')) ?? causes.find(isForThisPlatform);
+  return found ?? getErrorMessage(error);
 }
 
 function isHeaderValue(value: string): boolean {

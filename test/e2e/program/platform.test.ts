@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { LinkedInstallation } from '../../support/installation.ts';
 import { Program, SETTINGS, startProgram } from '../../support/program.ts';
+import { HASH } from '../../unit/web/secured-server.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Makes `classic-level` look for its build for this architecture; it has none. */
 const OTHER_PLATFORM = { ...SETTINGS, npm_config_arch: 'riscv64' };
 
 const NO_BUILD =
-  /^state\.path: expected a platform that classic-level has a build for, found none \(No native build was found for platform=\w+ arch=riscv64 [^\n)]*\); unset it$/;
+  /^state\.path: expected classic-level to load, found No native build was found for platform=\w+ arch=riscv64 [^\n]*; unset it, or install the exporter on this platform, on a file system without noexec$/;
 
 test('without state.path, the exporter runs on a platform that its database has no build for', async () => {
   await using check = startProgram(['--config.check'], OTHER_PLATFORM);
@@ -42,3 +44,20 @@ for (const [output, command] of [
     await check.exitCode;
     assert.match(check.stdout, /^The configuration is valid/, check.stderr);
   });
+
+test('without optional dependencies, the build that passwords need is named, and how to install it', async () => {
+  using installation = new LinkedInstallation();
+  installation.isolate('@node-rs/bcrypt');
+  writeFileSync(installation.at('web.yml'), `basic_auth_users: { prometheus: ${HASH} }\n`);
+  const args = [
+    installation.programPath,
+    '--config.check',
+    `--web.config.file=${installation.at('web.yml')}`,
+  ];
+  await using check = new Program(process.execPath, args, SETTINGS);
+  assert.equal(await check.exitCode, 2);
+  assert.match(
+    check.stderr,
+    /web\.yml basic_auth_users: expected @node-rs\/bcrypt to load, found Cannot find module '@node-rs\/bcrypt-\w+-[^']*'; install the exporter with optional dependencies, on a file system without noexec\n$/,
+  );
+});
