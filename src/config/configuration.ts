@@ -35,8 +35,11 @@ const MIN_REVEALED_LENGTH = 6;
 /** Besides those that static labels cannot have: job, instance, namespace and pod. */
 const MONITOR_LABELS = ['service', 'endpoint', 'container'];
 
+const QUOTES_REMEDY = 'docker --env-file does not strip quotes';
+
 /** Finds what is valid but probably not meant, one line each. */
-export function* findWarnings({ serviceCodes, ledger, upstream }: Configuration): Generator<string> {
+export function* findWarnings(configuration: Configuration): Generator<string> {
+  const { serviceCodes, ledger, upstream, signing } = configuration;
   // Metrics, logs and pages show service codes.
   const revealed = serviceCodes.filter(
     ({ serviceCode, secret }) => secret.length >= MIN_REVEALED_LENGTH && serviceCode.includes(secret),
@@ -45,6 +48,11 @@ export function* findWarnings({ serviceCodes, ledger, upstream }: Configuration)
     yield `service_codes: ${expectedFound('codes without their secrets', `${revealed} with it, which metrics show`)}`;
   if (serviceCodes.some(({ serviceCode }) => /[\s;]/.test(serviceCode)))
     yield `service_codes: ${expectedFound('codes that are separated by commas', 'one with a blank or ";"')}`;
+  // The first code of a list in quotes begins with one, the last one ends with one.
+  if (serviceCodes.some(({ serviceCode }) => /^["']|["']$/.test(serviceCode)))
+    yield `service_codes: ${expectedFound('a code without quotes around it', 'one with quotes', QUOTES_REMEDY)}`;
+  if (/^(["']).*\1$/.test(signing.template))
+    yield `signing.template: ${expectedFound('a template without quotes around it', 'one with quotes', QUOTES_REMEDY)}`;
   const urls = [...serviceCodes.map(({ baseUrl }) => baseUrl), upstream.proxy.httpProxy];
   const hasCertificates = Object.keys(upstream.tls).length > 0;
   if (hasCertificates && serviceCodes.length > 0 && !urls.some((url) => url?.startsWith('https:')))

@@ -11,12 +11,22 @@ const files: Files = { '/etc/ca.pem': readFixture('tls/ca.pem').toString() };
 
 const SEPARATORS =
   'service_codes: expected codes that are separated by commas, found one with a blank or ";"';
+const QUOTES = (path: string, subject: string) =>
+  `${path}: expected ${subject} without quotes around it, found one with quotes; docker --env-file does not strip quotes`;
 const CERTIFICATES = 'upstream: expected an https URL for the certificates, found http URLs, which use none';
 
 const TABLE: readonly [name: string, env: Readonly<Record<string, string>>, warnings: readonly string[]][] = [
   ['codes with commas', { ...HTTPS, XVS_SERVICE_CODES: 'A, B' }, []],
   ['codes with blanks', { ...HTTPS, XVS_SERVICE_CODES: 'A B C' }, [SEPARATORS]],
   ['codes with semicolons', { ...HTTPS, XVS_SERVICE_CODES: 'A;B' }, [SEPARATORS]],
+  ['a code in quotes', { ...HTTPS, XVS_SERVICE_CODES: '"TESTING"' }, [QUOTES('service_codes', 'a code')]],
+  ['codes in quotes', { ...HTTPS, XVS_SERVICE_CODES: "'A,B'" }, [QUOTES('service_codes', 'a code')]],
+  ['a code with a quote in it', { ...HTTPS, XVS_SERVICE_CODES: "O'Brien" }, []],
+  [
+    'a template in quotes',
+    { ...HTTPS, XVS_SERVICE_CODES: 'A', XVS_SIGNING_TEMPLATE: '"{path}{query}{timestamp}"' },
+    [QUOTES('signing.template', 'a template')],
+  ],
   ['certificates with https', CA, []],
   ['certificates with http', HTTP_CA, [CERTIFICATES]],
   ['certificates for a proxy', { ...HTTP_CA, http_proxy: 'https://proxy.example.com' }, []],
