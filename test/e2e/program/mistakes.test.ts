@@ -50,6 +50,17 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'the secret in a service code': {
     env: { ...SETTINGS, XVS_SERVICE_CODES: SECRET, XVS_SECRET: SECRET },
   },
+  'codes in quotes, as docker --env-file leaves them': { env: { ...SETTINGS, XVS_SERVICE_CODES: '"A,B"' } },
+  'a command after a flag': { args: ['--config.file', 'xvs.yml', 'once'] },
+  'a command after secret values': {
+    args: [
+      '--config.file=xvs.yml',
+      `--secret=${SECRET}`,
+      `--upstream.base-url=http://user:${SECRET}@host`,
+      '--metrics.per-task',
+      'serve',
+    ],
+  },
   'an old Node.js': {
     env: {
       ...SETTINGS,
