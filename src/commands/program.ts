@@ -20,6 +20,14 @@ const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
 /** After a shutdown or a bug, output whose reader has stalled must not keep the process alive. */
 const DRAIN_TIMEOUT_MS = 1000;
 
+/** Signals that `main.ts` got before the program was loaded. */
+interface EarlySignals {
+  /** Whether there was a SIGHUP. */
+  readonly hasHungUp: () => boolean;
+  /** Whether process 1 got a SIGTERM or SIGINT. Further ones are for the caller to handle. */
+  readonly hasStopped: () => boolean;
+}
+
 /**
  * Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code. SIGHUP
  * kills all commands but `serve`.
@@ -64,12 +72,12 @@ async function runCommand(
   });
 }
 
-/**
- * Runs the program and returns its exit code, when everything that it printed has been written. `hasHungUp` tells
- * whether there was a SIGHUP; `main.ts` listens to it.
- */
-export async function runProgram(args: readonly string[], hasHungUp: () => boolean): Promise<number> {
-  const signal = abortOnSignals(process);
+/** Runs the program and returns its exit code, when everything that it printed has been written. */
+export async function runProgram(
+  args: readonly string[],
+  { hasHungUp, hasStopped }: EarlySignals,
+): Promise<number> {
+  const signal = abortOnSignals(process, hasStopped);
   /** Reports the error that ends the process: as plain text until a command has a logger. */
   let reportFatalError = (error: unknown): void => {
     const stack = error instanceof Error ? error.stack : undefined;

@@ -1,8 +1,11 @@
 /** `process`, as far as it delivers signals. */
 type SignalSource = Pick<NodeJS.EventEmitter, 'on' | 'off'>;
 
-/** Aborts on the first SIGINT or SIGTERM. The second one has the default effect: it kills the process. */
-export function abortOnSignals(signals: SignalSource): AbortSignal {
+/**
+ * Aborts on the first SIGINT or SIGTERM, which `hasStopped` tells if it came before. The second one has the default
+ * effect: it kills the process.
+ */
+export function abortOnSignals(signals: SignalSource, hasStopped: () => boolean = () => false): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => {
     signals.off('SIGINT', abort);
@@ -11,5 +14,6 @@ export function abortOnSignals(signals: SignalSource): AbortSignal {
   };
   signals.on('SIGINT', abort);
   signals.on('SIGTERM', abort);
+  if (hasStopped()) abort();
   return controller.signal;
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SETTINGS, startProgram, type Program } from '../../support/program.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { Program, PROGRAM_PATH, SETTINGS, startProgram } from '../../support/program.ts';
 
-/** Starts the program with a signal that it gets before it imports its modules, where it sets a variable. */
-function startWithSignal(signal: NodeJS.Signals, args: readonly string[]): Program {
+/** Makes the program get a signal before it imports its modules, where it sets a variable. */
+function sendSignal(signal: NodeJS.Signals): Readonly<Record<string, string>> {
   const script = `process.env = new Proxy(process.env, {
     set(variables, name, value) {
       variables[name] = value;
@@ -12,7 +13,11 @@ function startWithSignal(signal: NodeJS.Signals, args: readonly string[]): Progr
     },
   });`;
   const options = `--import=data:text/javascript,${encodeURIComponent(script)}`;
-  return startProgram(args, { ...SETTINGS, NODE_OPTIONS: options });
+  return { ...SETTINGS, NODE_OPTIONS: options };
+}
+
+function startWithSignal(signal: NodeJS.Signals, args: readonly string[]): Program {
+  return startProgram(args, sendSignal(signal));
 }
 
 test('SIGHUP before the start causes a reload after it', { timeout: 600_000 }, async () => {
@@ -36,4 +41,23 @@ test('SIGUSR1 never opens the inspector', { timeout: 600_000 }, async () => {
   // Node.js opens the inspector immediately after the signal, long before a reload ends.
   await exporter.waitForOutput(/"msg":"Configuration reloaded"/);
   assert.doesNotMatch(exporter.stderr, /Debugger listening/);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  for (const command of ['serve', 'once'])
+    test(`${signal} before the start ends ${command} as process 1`, { timeout: 600_000 }, async (t) => {
+      if (!isInstalled(t, 'unshare')) return;
+      const namespace = ['--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
+      await using program = new Program(
+        'unshare',
+        [...namespace, process.execPath, PROGRAM_PATH, command],
+        sendSignal(signal),
+      );
+      assert.equal(await program.exitCode, 0);
+      assert.equal(program.stdout + program.stderr, '');
+    });
+
+test('SIGTERM before the start kills a process that is not process 1', { timeout: 600_000 }, async () => {
+  await using program = startWithSignal('SIGTERM', []);
+  assert.equal(await program.exitCode, null);
 });
