@@ -24,6 +24,7 @@ const service = z.strictObject({
   image: z.string().regex(/^[\w./-]+:v?\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?$/),
   build: build.optional(),
   pull_policy: z.literal('build').optional(),
+  init: z.literal(true).optional(),
   restart: z.literal('unless-stopped'),
   read_only: z.literal(true),
   cap_drop: z.tuple([z.literal('ALL')]),

@@ -36,6 +36,19 @@ test('every container has a healthcheck, in compose.yml or in its image', () => 
   assert.match(dockerfile, /^HEALTHCHECK /m);
 });
 
+test('containers of Node.js have an init, and the exporter and its healthcheck enough threads', () => {
+  const { services } = readComposeFile();
+  const built = Object.entries(services).filter(([, { build }]) => build !== undefined);
+  assert.deepEqual(
+    built.map(([name, { init }]) => [name, init]),
+    [
+      ['exporter', true],
+      ['simulator', true],
+    ],
+  );
+  assert.equal(services['exporter']?.deploy.resources.limits.pids, 128);
+});
+
 test('.env sets exactly the variables that compose.yml uses', () => {
   const used = [...listReferencedVariables(), 'COMPOSE_PROFILES'];
   assert.deepEqual(Object.keys(readComposeVariables()).toSorted(), used.toSorted());
