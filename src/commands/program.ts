@@ -9,6 +9,7 @@ import { getErrorMessage } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { drain, LogOutput, StandardOutput } from '../runtime/output.ts';
 import { abortOnSignals } from '../runtime/signals.ts';
+import { prepareWebAssembly } from '../runtime/web-assembly.ts';
 
 /** Imported on demand: that takes a fraction of a second, and signals have to be handled before. */
 const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
@@ -55,6 +56,11 @@ async function runCommand(
     await nextTurn();
     process.removeAllListeners('SIGHUP');
     if (hasHungUp()) process.kill(process.pid, 'SIGHUP');
+  }
+  const missing = prepareWebAssembly();
+  if (missing !== undefined) {
+    process.stderr.write(`xvs-exporter: ${missing}\n`);
+    return 2;
   }
   const command = await load();
   return await command(commandArgs, {

@@ -1,5 +1,5 @@
 /*
- * The part of the WebAssembly interface that the reader uses. TypeScript has it in the library for browsers
+ * The part of the WebAssembly interface that is used. TypeScript has it in the library for browsers
  * only, and `@types/node` for Node.js 20 lacks it.
  */
 declare namespace WebAssembly {
@@ -11,6 +11,10 @@ declare namespace WebAssembly {
   class Instance {
     constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>);
     readonly exports: Readonly<Record<string, unknown>>;
+  }
+  class Memory {
+    /** In pages of 64 KiB. */
+    constructor(limits: { readonly initial: number; readonly maximum: number });
   }
   class RuntimeError extends Error {}
 }

@@ -1,7 +1,8 @@
+import { describeAddressSpace } from '../runtime/web-assembly.ts';
 import type { ListingTarget } from '../upstream/client.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
-import { BROKEN_HTTP, NOT_HTTP } from '../upstream/error-classification.ts';
+import { BROKEN_HTTP, NO_WASM_MEMORY, NOT_HTTP } from '../upstream/error-classification.ts';
 import { POLL_ERRORS } from '../upstream/errors.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { FailedListing, GoodListing } from './fetch-listing.ts';
@@ -71,7 +72,8 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     yield `The certificate was not issued for ${host}. Use a host name of the certificate in upstream.base_url. To see it: ${showCertificate}`;
-  if (reason === 'resources') yield POLL_ERRORS.resources.check;
+  if (code === NO_WASM_MEMORY) yield describeAddressSpace();
+  else if (reason === 'resources') yield POLL_ERRORS.resources.check;
   if (reason === 'dns')
     yield `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`;
   if (addresses > 1)

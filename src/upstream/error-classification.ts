@@ -13,17 +13,20 @@ const PREMATURE_EOF = 'HPE_INVALID_EOF_STATE';
 export const NOT_HTTP = 'HPE_INVALID_CONSTANT';
 /** Headers or chunks that some clients accept. */
 export const BROKEN_HTTP = 'UND_ERR_HTTP_PARSER';
+/** WebAssembly got no address space. The error of V8 has no code. */
+export const NO_WASM_MEMORY = 'WASM_MEMORY';
 /** undici reports any error in headers so if they have a Content-Length. */
 const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 /** A compressed body ends early. */
 const UNEXPECTED_END = 'Z_BUF_ERROR';
 
 /** Codes of the HTTP client, which only its authors know; the system's and those of TLS help to search. */
-const INTERNAL_CODE = /^(?:UND_ERR|HPE|ERR_ASSERTION|ERR_STREAM)/;
+const INTERNAL_CODE = /^(?:UND_ERR|HPE|ERR_ASSERTION|ERR_STREAM|WASM)/;
 
 /** Sentences for codes that say more than the reason. */
 const SENTENCES: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'The service closed the connection before the end of the response',
+  [NO_WASM_MEMORY]: 'WebAssembly got no address space from this machine',
   [NOT_HTTP]: 'The response is not HTTP',
   [BROKEN_HTTP]: 'The headers or chunks break HTTP',
   [LENGTH_MISMATCH]: 'The body is not as long as Content-Length says',
@@ -81,6 +84,7 @@ function findCause(error: unknown): unknown {
 }
 
 function getCode(error: unknown): string | undefined {
+  if (error instanceof RangeError && error.message.includes('Wasm memory')) return NO_WASM_MEMORY;
   const words = getParserWords(error);
   if (words === undefined) return getErrorCode(error);
   if (words.includes('EOF')) return PREMATURE_EOF;

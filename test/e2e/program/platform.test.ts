@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { LinkedInstallation } from '../../support/installation.ts';
-import { Program, SETTINGS, startProgram } from '../../support/program.ts';
+import { Program, PROGRAM_PATH, SETTINGS, startProgram } from '../../support/program.ts';
 import { HASH } from '../../unit/web/secured-server.ts';
+import { startSimulatorProgram } from '../../support/simulator-program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Makes `classic-level` look for its build for this architecture; it has none. */
@@ -60,4 +61,46 @@ test('without optional dependencies, the build that passwords need is named, and
     check.stderr,
     /web\.yml basic_auth_users: expected @node-rs\/bcrypt to load, found Cannot find module '@node-rs\/bcrypt-\w+-[^']*'; install the exporter with optional dependencies, on a file system without noexec\n$/,
   );
+});
+
+/** Starts the program with a limit of its address space, in GiB. */
+function startLimited(gib: number, args: readonly string[], env: Readonly<Record<string, string>>): Program {
+  const script = `ulimit -v ${gib * 1024 * 1024}; exec "$@"`;
+  return new Program('sh', ['-c', script, 'sh', process.execPath, PROGRAM_PATH, ...args], env);
+}
+
+const COMMANDS = [['--config.check'], ['once'], ['healthcheck'], ['serve']];
+
+for (const gib of [2, 8, 12, 30])
+  test(`an address space of ${gib} GiB ends each command with one sentence`, async () => {
+    for (const args of COMMANDS) {
+      await using program = startLimited(gib, args, SETTINGS);
+      assert.equal(await program.exitCode, 2, program.stderr);
+      assert.equal(
+        program.stderr,
+        `xvs-exporter: expected 31 GiB of address space, 10 GiB for each WebAssembly memory, found a limit of ${gib} GiB; raise it (ulimit -v, LimitAS) or set NODE_OPTIONS=--disable-wasm-trap-handler\n`,
+      );
+    }
+  });
+
+for (const [gib, options] of [
+  [4, '--disable-wasm-trap-handler'],
+  [32, ''],
+] as const)
+  test(`polls succeed in ${gib} GiB of address space with NODE_OPTIONS='${options}'`, async () => {
+    await using simulator = startSimulatorProgram('--service-code=TESTING:abc');
+    const env = { ...SETTINGS, XVS_UPSTREAM_BASE_URL: await simulator.waitForUrl(), NODE_OPTIONS: options };
+    await using once = startLimited(gib, ['once'], env);
+    assert.equal(await once.exitCode, 0, once.stderr);
+  });
+
+test('without WebAssembly each command ends with one sentence', async () => {
+  for (const args of COMMANDS) {
+    await using program = new Program(process.execPath, ['--jitless', PROGRAM_PATH, ...args], SETTINGS);
+    assert.equal(await program.exitCode, 2, program.stderr);
+    assert.match(
+      program.stderr,
+      /^(?:Warning: [^\n]*\n)?xvs-exporter: expected WebAssembly, found none; [^\n]*\n$/,
+    );
+  }
 });

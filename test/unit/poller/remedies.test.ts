@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '../../../src/diagnostics/observe-poll.ts';
 import { findRemedies, STALE_LISTING_REMEDY, type Symptoms } from '../../../src/poller/remedies.ts';
+import { NO_WASM_MEMORY } from '../../../src/upstream/error-classification.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
@@ -60,6 +61,7 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'a port without a listener': fail('connect', 'ECONNREFUSED'),
   'a proxy port without a listener': { ...fail('connect', 'ECONNREFUSED'), ...proxy },
   'a working proxy': proxy,
+  'no address space for WebAssembly': fail('resources', NO_WASM_MEMORY),
   'a connect timeout': {
     ...fail('timeout'),
     times: { connectedMs: undefined, firstByteMs: undefined, totalMs: 1 },

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 
 import { errors } from 'undici';
 
-import { toUpstreamError } from '../../../src/upstream/error-classification.ts';
+import { NO_WASM_MEMORY, toUpstreamError } from '../../../src/upstream/error-classification.ts';
 
 function createSystemError(code: string): Error {
   return Object.assign(new Error('message of the system'), { code });
@@ -76,6 +76,8 @@ describe('error classification', () => {
   it('is resources if V8 gets no memory', () => {
     const error = new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory');
     assert.equal(toUpstreamError(error).reason, 'resources');
+    assert.equal(toUpstreamError(error).code, NO_WASM_MEMORY);
+    assert.equal(toUpstreamError(error).message, 'WebAssembly got no address space from this machine');
     assert.equal(toUpstreamError(new RangeError('Invalid array length')).reason, 'connect');
   });
 
