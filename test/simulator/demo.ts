@@ -74,7 +74,8 @@ Press Ctrl-C to stop both.
  * a signal.
  */
 async function runExporter(file: string, simulatorUrl: string): Promise<number> {
-  const environment = Object.entries(process.env).filter(([name]) => !name.startsWith('XVS_'));
+  // A proxy of the environment cannot reach the simulator.
+  const environment = Object.entries(process.env).filter(([name]) => !/^XVS_|^https?_proxy$/i.test(name));
   const exporter = spawn(process.execPath, [PROGRAM, `--config.file=${file}`, ...process.argv.slice(2)], {
     env: Object.fromEntries(environment),
     stdio: ['ignore', 'inherit', 'pipe'],

@@ -17,6 +17,8 @@ Runs a simulation of the live-video service: users and tasks start and stop, byt
   --clock-tolerance=DURATION   largest accepted deviation of a timestamp; 0 accepts any (default 5m)
   --help                       print this help
 
+If http_proxy is set, set no_proxy=127.0.0.1 for the exporter and for curl.
+
 Inject a fault, and remove it:
 
   curl -X PUT http://127.0.0.1:20140/-/faults -d '{"fault":"ret","value":1001}'

@@ -8,10 +8,13 @@ import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const DEMO_PATH = fileURLToPath(new URL('../../simulator/demo.js', import.meta.url));
 
+/** The demo is to leave it alone. */
+const UNREACHABLE_PROXY = { http_proxy: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1' };
+
 /** Starts the demo with a folder for its temporary files. */
 function startDemo(folder: TemporaryFolder, ...flags: readonly string[]): Program {
   const args = [DEMO_PATH, '--web.listen-address=127.0.0.1:0', ...flags];
-  return new Program(process.execPath, args, { TMPDIR: folder.path });
+  return new Program(process.execPath, args, { TMPDIR: folder.path, ...UNREACHABLE_PROXY });
 }
 
 test('the demo runs simulator and exporter whose streams are counted, beside which once --explain works', async () => {
