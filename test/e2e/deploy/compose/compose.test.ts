@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { NoProxy } from '../../../../src/upstream/no-proxy.ts';
 import { parseSimulatorFlags } from '../../../simulator/flags.ts';
 import { startProgram } from '../../../support/program.ts';
 import { startSimulatorProgram } from '../../../support/simulator-program.ts';
@@ -84,6 +85,7 @@ test('the exporter finds what its configuration expects at the simulated service
   const configFile = join(config, exporter.environment?.['XVS_CONFIG_FILE'] ?? '');
   const { port } = parseSimulatorFlags(command).listenAddress;
   assert.match(readFileSync(configFile, 'utf8'), new RegExp(`base_url: http://simulator:${port}\n`));
+  assert.ok(new NoProxy(exporter.environment?.['no_proxy'] ?? '').includes(`http://simulator:${port}`));
   await using service = startSimulatorProgram(
     ...command.filter((flag) => !flag.startsWith('--listen-address=')),
   );
