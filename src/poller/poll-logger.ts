@@ -1,17 +1,20 @@
 import type { Logger } from '../runtime/logger.ts';
 import { readCounts } from '../listing/rows.ts';
 import type { ListingProblems, Snapshot } from '../tally/snapshot.ts';
+import { ExpectedTaskLogger } from './expected-task-logger.ts';
 import type { FailedListing } from './fetch-listing.ts';
 
 /** Logs the outcome of polls: a change of state once at `info` or `warn`, its repetition at `debug`. */
 export class PollLogger {
   readonly #logger: Logger;
+  readonly #expectedTaskLogger: ExpectedTaskLogger;
   #hasLoggedPoll = false;
   #lastFailure: string | undefined;
   readonly #problems = new Set<string>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
+    this.#expectedTaskLogger = new ExpectedTaskLogger(logger);
   }
 
   logSuccess(snapshot: Snapshot, problems: ListingProblems, durationMs: number): void {
@@ -20,6 +23,7 @@ export class PollLogger {
     this.#log(hasChanged, 'info', { users, tasks, duration_ms: Math.round(durationMs) }, 'Poll succeeded');
     this.#hasLoggedPoll = true;
     this.#lastFailure = undefined;
+    this.#expectedTaskLogger.log(snapshot);
 
     const folded = readCounts(snapshot.rows.foldedLabelSets);
     const { account = 0, ...surplus } = readCounts(problems.listingSurplus);
