@@ -92,11 +92,22 @@ test('chart, kustomize base, Compose and package have one version and descriptio
     .parse(parse(readRepositoryFile(CHART, 'Chart.yaml')));
   const { description, version } = shape.parse(JSON.parse(readRepositoryFile('package.json')));
   assert.deepEqual([chart.description, chart.version, chart.appVersion], [description, version, version]);
-  const base = readRepositoryFile('deploy/kubernetes/base/kustomization.yaml');
-  assert.match(base, new RegExp(`newTag: ${version}\n`));
-  const compose = readRepositoryFile('deploy/compose/compose.yml');
-  for (const image of ['exporter', 'simulator'])
-    assert.match(compose, new RegExp(`image: xvs-${image}:${version}\n`));
+  // Release step 1 of CONTRIBUTING.md names these files.
+  for (const [file, count] of [
+    ['deploy/kubernetes/base/kustomization.yaml', 1],
+    ['deploy/kubernetes/README.md', 1],
+    ['deploy/compose/compose.yml', 3],
+    ['deploy/README.md', 2],
+  ] as const) {
+    const found = readRepositoryFile(file).match(
+      /(?<=newTag: |VERSION[:=] ?|xvs-(?:exporter|simulator):)\d[\w.-]*/g,
+    );
+    assert.deepEqual(
+      found,
+      Array.from({ length: count }, () => version),
+      file,
+    );
+  }
 });
 
 test('npm run rules writes names and addresses of an installation, and the rules pass their tests', async (t) => {

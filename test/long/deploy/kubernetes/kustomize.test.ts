@@ -68,5 +68,6 @@ test('the overlay of the README replaces namespace, configuration and image', (t
   assert.deepEqual([...new Set(manifests.map(({ metadata }) => metadata.namespace))], ['live']);
   assert.deepEqual(getSingle(manifests, ConfigMap.is).data, { 'config.yml': 'mine: true\n' });
   const { container } = getPod(getSingle(manifests, StatefulSet.is));
-  assert.equal(container.image, 'registry.example.org/video/xvs-exporter:0.1.0');
+  const { version } = JSON.parse(readRepositoryFile('package.json'));
+  assert.equal(container.image, `registry.example.org/video/xvs-exporter:${version}`);
 });
