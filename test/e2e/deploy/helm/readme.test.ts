@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { StatefulSet } from 'kubernetes-models/apps/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { basicAuthorization, HASH, PASSWORD } from '../../../unit/web/secured-server.ts';
@@ -8,6 +10,7 @@ import { readFixture } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { readRepositoryFile } from '../../../support/repository.ts';
 import { getSingle, validateManifest } from '../../../integration/deploy/kubernetes/manifests.ts';
+import { getPod } from '../../../integration/deploy/kubernetes/workload-checks.ts';
 import { assertPodWorks } from '../../../integration/deploy/kubernetes/running-pod.ts';
 import { renderChart, type Values } from '../../../integration/deploy/helm/chart.ts';
 
@@ -28,12 +31,31 @@ test('the example of the README renders valid manifests', (t) => {
   const manifests = renderChart(parseValues(example));
   assert.deepEqual(manifests.flatMap(validateManifest), []);
   const rendered = JSON.stringify(manifests);
-  assert.match(rendered, /"image":"registry\.example\.org\/video\/xvs-exporter:0\.1\.0"/);
+  const { version } = JSON.parse(readRepositoryFile('package.json'));
+  assert.ok(rendered.includes(`"image":"registry.example.org/video/xvs-exporter:${version}"`));
   assert.match(
     rendered,
     /"for":"5m","keep_firing_for":"5m","labels":\{"layer":"data","severity":"critical","team":"video"\}/,
   );
   assert.match(rendered, /"grafana_dashboard":"1"/);
+});
+
+test('the values for OpenShift leave user and groups to it, and allow its DNS', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const [context = '', egress = ''] = [...README.matchAll(/`((?:podSecurityContext|egress): [^`]*)`/g)].map(
+    ([, yaml = '']) => yaml,
+  );
+  const networkPolicy = { enabled: true, ...parseValues(egress) };
+  const manifests = renderChart({ ...parseValues(context), networkPolicy });
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
+  const { securityContext } = getPod(getSingle(manifests, StatefulSet.is)).spec;
+  assert.deepEqual(Object.keys(securityContext ?? {}).toSorted(), ['runAsNonRoot', 'seccompProfile']);
+  const rules = getSingle(manifests, NetworkPolicy.is).spec?.egress ?? [];
+  const ports = [
+    { port: 5353, protocol: 'UDP' },
+    { port: 5353, protocol: 'TCP' },
+  ];
+  assert.deepEqual(rules.at(-1), { ports });
 });
 
 test('the TLS recipe of the README works: probes, helm test and scrape with a password', async (t) => {
