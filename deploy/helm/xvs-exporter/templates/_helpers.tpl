@@ -84,7 +84,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
 {{- define "xvs-exporter.imagePullSecrets" -}}
-{{- with concat .Values.global.imagePullSecrets .Values.imagePullSecrets -}}
+{{- with concat (default list .Values.global.imagePullSecrets) (default list .Values.imagePullSecrets) -}}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end -}}
@@ -120,4 +120,21 @@ labels:
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end -}}
+
+{{/* The scheme of the web server, as the readiness probe has it. */}}
+{{- define "xvs-exporter.scheme" -}}
+{{- dig "httpGet" "scheme" "HTTP" (default dict .Values.readinessProbe) | lower -}}
+{{- end -}}
+
+{{/* The paths of the files that a switch renders, as keys. Without symbolic links, the folders are files. */}}
+{{- define "xvs-exporter.files" -}}
+{{- $paths := dict -}}
+{{- range $path, $_ := .root.Files.Glob .pattern -}}
+{{- $_ := set $paths $path true -}}
+{{- end -}}
+{{- if not $paths -}}
+{{- fail (printf "%s: expected %s in the chart, found none; run git config core.symlinks true, and check out again" .switch .pattern) -}}
+{{- end -}}
+{{- toYaml $paths -}}
 {{- end -}}

@@ -5,11 +5,12 @@
 {{- if not (regexMatch "^:[0-9]+$" $address) -}}
 {{- fail (printf "config.web.listen_address: expected :PORT, because Kubernetes connects to the address of the pod, found %q" $address) -}}
 {{- end -}}
+{{- $hasState := default false .state.enabled -}}
 {{- $names := list -}}
 {{- range .extraEnv -}}
 {{- $names = append $names .name -}}
 {{- end -}}
-{{- range $name, $value := dict "NODE_OPTIONS" "nodeOptions" "XVS_WEB_LISTEN_ADDRESS" "config.web.listen_address" "XVS_SHARD_COUNT" "shards.count" "XVS_STATE_PATH" (ternary "state.enabled" "" .state.enabled) -}}
+{{- range $name, $value := dict "NODE_OPTIONS" "nodeOptions" "XVS_WEB_LISTEN_ADDRESS" "config.web.listen_address" "XVS_SHARD_COUNT" "shards.count" "XVS_STATE_PATH" (ternary "state.enabled" "" $hasState) -}}
 {{- if and $value (has $name $names) -}}
 {{- fail (printf "extraEnv: expected no %s, because %s sets it, found one" $name $value) -}}
 {{- end -}}
@@ -21,8 +22,8 @@
 {{- $namespace := include "xvs-exporter.namespace" $ -}}
 {{- with lookup "apps/v1" "StatefulSet" $namespace $name -}}
 {{- $installed := not (empty (dig "spec" "volumeClaimTemplates" list .)) -}}
-{{- if ne $installed $.Values.state.enabled -}}
-{{- fail (printf "state.enabled: expected %v as installed, because Kubernetes cannot change the volume claims of a StatefulSet, found %v; run kubectl --namespace %s delete statefulset %s --cascade=orphan, and upgrade again" $installed $.Values.state.enabled $namespace $name) -}}
+{{- if ne $installed $hasState -}}
+{{- fail (printf "state.enabled: expected %v as installed, because Kubernetes cannot change the volume claims of a StatefulSet, found %v; run kubectl --namespace %s delete statefulset %s --cascade=orphan, and upgrade again" $installed $hasState $namespace $name) -}}
 {{- end -}}
 {{- end -}}
 {{- if and .existingSecret .secrets -}}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { cpSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -52,6 +52,40 @@ test('a packaged chart has the rules and dashboards that it links to', (t) => {
     const packaged = stdout.split('\n').filter((path) => path.startsWith(`xvs-exporter/${name}/`));
     assert.deepEqual(packaged.map((path) => basename(path)).toSorted(), listRepositoryFolder(linked));
   }
+});
+
+for (const [name, pattern] of [
+  ['prometheusRule', 'rules/*.yml'],
+  ['dashboards', 'dashboards/*.json'],
+] as const)
+  test(`a checkout without symbolic links fails where ${name} has nothing to render`, (t) => {
+    if (!isInstalled(t, 'helm')) return;
+    using folder = new TemporaryFolder();
+    cpSync(repositoryPath(CHART), folder.path, { recursive: true });
+    for (const link of ['rules', 'dashboards']) {
+      const target = readlinkSync(repositoryPath(CHART, link));
+      folder.remove(link);
+      // As Git for Windows checks it out.
+      writeFileSync(folder.at(link), target);
+    }
+    const render = (isEnabled: boolean) =>
+      spawnSync('helm', ['template', 'x', folder.path, `--set=${name}.enabled=${isEnabled}`], {
+        encoding: 'utf8',
+      });
+    assert.equal(render(false).status, 0);
+    const { status, stderr } = render(true);
+    assert.notEqual(status, 0);
+    const message = `${name}.enabled: expected ${pattern} in the chart, found none; run git config core.symlinks true, and check out again`;
+    assert.ok(stderr.includes(message), stderr);
+  });
+
+test('without a readiness probe the chart renders, its notes and its test ask by HTTP', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const { status, stdout, stderr } = runHelm(['install', 'x', '--dry-run=client'], { readinessProbe: null });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /value: http:\/\/x-xvs-exporter\.default\.svc:/);
+  assert.match(stdout, /^ {2}http:\/\/localhost:/m);
+  assert.doesNotMatch(stdout, /readinessProbe/);
 });
 
 test('helm lint reports nothing', (t) => {

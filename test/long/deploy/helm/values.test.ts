@@ -49,6 +49,23 @@ test('each value changes the expected manifest and keeps all valid', async (t) =
   });
 });
 
+/** Every installation needs them. */
+const REQUIRED = ['config', 'image.repository', 'service.port'];
+
+test('each value but the required ones may be null', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const values = z.record(z.string(), z.unknown()).parse(parse(readRepositoryFile(CHART, 'values.yaml')));
+  const on = { enabled: true };
+  for (const path of listValuePaths(values).filter((each) => !REQUIRED.includes(each))) {
+    const [group = '', ...inner] = path.split('.');
+    await t.test(path, () => {
+      const switches: Record<string, Record<string, unknown>> = { prometheusRule: on, dashboards: on };
+      const changed = inner.length === 0 ? null : { ...switches[group], [inner.join('.')]: null };
+      assert.doesNotMatch(JSON.stringify(renderChart({ ...switches, [group]: changed })), /<nil>|%!/);
+    });
+  }
+});
+
 test('prometheusRule.alerts disables alerts and changes their severity and duration', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const alerts = {
