@@ -12,7 +12,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { LogOutput } from '../runtime/output.ts';
 import { DatabaseError, importLevelDb } from '../state/level-database.ts';
-import { loadWebConfiguration } from '../web/security/web-configuration-file.ts';
+import { findWebWarnings, loadWebConfiguration } from '../web/security/web-configuration-file.ts';
 import { parseCommandLine, type CommandLine, type OwnFlags } from './command-line.ts';
 import { formatHelp } from './help.ts';
 
@@ -77,9 +77,11 @@ export function withConfiguration(
       const loaded = await source.load();
       const { configuration } = loaded;
       const { configFile } = configuration.web;
-      if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
+      const web =
+        configFile === undefined ? undefined : await loadWebConfiguration(configFile, files.readFile);
       io.signal.throwIfAborted();
-      const warnings = [...unknownVariables, ...findWarnings(configuration)];
+      const webWarnings = web === undefined ? [] : findWebWarnings(web);
+      const warnings = [...unknownVariables, ...findWarnings(configuration), ...webWarnings];
       loadReaderModule();
       if (others.has('config.check')) {
         if (configuration.state !== undefined) await importLevelDb();

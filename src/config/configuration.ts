@@ -7,7 +7,7 @@ import type { SigningScheme } from '../upstream/signing.ts';
 import { findUrlHint } from './addresses.ts';
 import { createProblem, expectedFound, formatUrl, formatValue, type Problem } from './config-error.ts';
 import type { ReadFile } from './file-system.ts';
-import { findKeyPairMistake, readPem } from './pem.ts';
+import { findCurveWarning, findKeyPairMistake, readPem } from './pem.ts';
 import type { Environment, MergedSettings } from './sources.ts';
 
 /** One service code with everything that polling it needs. Times in milliseconds. */
@@ -57,6 +57,8 @@ export function* findWarnings(configuration: Configuration): Generator<string> {
   const hasCertificates = Object.keys(upstream.tls).length > 0;
   if (hasCertificates && serviceCodes.length > 0 && !urls.some((url) => url?.startsWith('https:')))
     yield `upstream: ${expectedFound('an https URL for the certificates', 'http URLs, which use none')}`;
+  const curveWarning = upstream.tls.cert === undefined ? undefined : findCurveWarning(upstream.tls.cert);
+  if (curveWarning !== undefined) yield `upstream.cert_file: ${curveWarning}`;
   const labels = new Set(serviceCodes.flatMap((code) => Object.keys(code.labels)));
   for (const name of MONITOR_LABELS) {
     const remedy = `series that a ServiceMonitor or PodMonitor selects will have exported_${name}`;

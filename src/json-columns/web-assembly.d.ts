@@ -15,6 +15,7 @@ declare namespace WebAssembly {
   class Memory {
     /** In pages of 64 KiB. */
     constructor(limits: { readonly initial: number; readonly maximum: number });
+    private readonly memory: never;
   }
   class RuntimeError extends Error {}
 }

@@ -24,7 +24,7 @@ export interface TlsSection {
 /** Options of a TLS server, with certificates that have been read and validated. */
 export interface TlsServerOptions {
   readonly clientAuth: ClientAuth;
-  readonly secureContext: SecureContextOptions;
+  readonly secureContext: SecureContextOptions & { readonly cert: string };
   /** End of the server's certificate, in milliseconds since the Unix epoch. */
   readonly notAfterMs: number;
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { ConfigError, describeKind, expectedFound } from '../../config/config-error.ts';
 import { readText, type ReadFile } from '../../config/file-system.ts';
+import { findCurveWarning } from '../../config/pem.ts';
 import { expected, parsedBy, reject, strictMapping, toProblems } from '../../config/validation.ts';
 import { parseYaml } from '../../config/yaml-source.ts';
 import { getErrorMessage } from '../../runtime/errors.ts';
@@ -161,6 +162,12 @@ export async function loadWebConfiguration(path: string, readFile: ReadFile): Pr
     headers: Object.fromEntries(headers),
     users,
   };
+}
+
+/** Finds what is valid but no client can use, one line each. */
+export function findWebWarnings({ tls }: WebConfiguration): readonly string[] {
+  const warning = tls && findCurveWarning(tls.secureContext.cert);
+  return warning === undefined ? [] : [`tls_server_config.cert_file: ${warning}`];
 }
 
 export type ComparePassword = (password: string, hash: string) => Promise<boolean>;

@@ -4,7 +4,7 @@ import { WatchedFiles } from '../../config/watched-files.ts';
 import { raceAbort } from '../../runtime/abort.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { loadWebConfiguration, type WebConfiguration } from './web-configuration-file.ts';
+import { findWebWarnings, loadWebConfiguration, type WebConfiguration } from './web-configuration-file.ts';
 
 const CHECK_INTERVAL_MS = 1000;
 
@@ -45,6 +45,7 @@ export async function openWebConfiguration(
     }
     current = next;
     for (const listener of listeners) listener(next);
+    for (const warning of findWebWarnings(next)) logger.warn({ warning }, 'Questionable configuration');
     logLoaded(next);
   };
   return {

@@ -40,3 +40,25 @@ test('an invalid web configuration prevents the start and fails --config.check',
     assert.ok(!program.stderr.includes('hunter2'));
   }
 });
+
+test('a certificate that no client can use is a warning at check, start and reload', async (t) => {
+  const pair = (name: string): string =>
+    `tls_server_config: { cert_file: ${name}.pem, key_file: ${name}.key }\n`;
+  const path = writeWebConfiguration(t, pair('brainpool'));
+  const flag = `--web.config.file=${path}`;
+  const warning =
+    'tls_server_config.cert_file: expected a key that TLS can use, found one on the curve brainpoolP256r1; every handshake fails: use P-256, P-384 or RSA';
+  await using check = startProgram([flag, '--config.check'], SETTINGS);
+  assert.equal(await check.exitCode, 0);
+  assert.equal(check.stderr, `${warning}\n`);
+  await using exporter = startProgram([flag], SETTINGS);
+  const logged = `{"warning":"${warning}","msg":"Questionable configuration"}`.slice(1);
+  await exporter.waitForPort();
+  assert.ok(exporter.stderr.includes(logged), exporter.stderr);
+  writeFileSync(path, pair('server'));
+  await exporter.waitForOutput(/(?:"Web configuration loaded".*\s[^]*){2}/);
+  exporter.stderr = '';
+  writeFileSync(path, pair('brainpool'));
+  await exporter.waitForOutput(/"Web configuration loaded"/);
+  assert.ok(exporter.stderr.includes(logged), exporter.stderr);
+});

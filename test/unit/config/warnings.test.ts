@@ -36,6 +36,21 @@ for (const [name, env, warnings] of TABLE)
   test(`warnings about ${name}: ${warnings.length}`, async () =>
     assert.deepEqual([...findWarnings(await loadConfiguration({ env, files }))], warnings));
 
+test('a client certificate with which every handshake fails is warned of', async () => {
+  const own = { '/c.pem': 'tls/brainpool.pem', '/c.key': 'tls/brainpool.key' };
+  const configuration = await loadConfiguration({
+    env: { ...CA, XVS_UPSTREAM_CERT_FILE: '/c.pem', XVS_UPSTREAM_KEY_FILE: '/c.key' },
+    files: {
+      ...files,
+      ...Object.fromEntries(Object.entries(own).map(([path, name]) => [path, readFixture(name).toString()])),
+    },
+  });
+  assert.match(
+    [...findWarnings(configuration)].join('\n'),
+    /^upstream\.cert_file: .* brainpoolP256r1; [^\n]*$/,
+  );
+});
+
 test('labels that targets in Kubernetes have are warned of once', async () => {
   const codes = ['A', 'B'].map((code) => `{ service_code: ${code}, labels: { service: x, team: y } }`);
   const configuration = await loadConfiguration({ env: HTTPS, yml: `service_codes: [${codes.join()}]` });
