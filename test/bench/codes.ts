@@ -1,14 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Program, PROGRAM_PATH } from '../support/program.ts';
 import { SHIPPED } from '../support/shipped.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { ADDRESS_RESPONSE, EMPTY_RESPONSE, USAGE_RESPONSE, Child } from './child.ts';
 import { compare, type Comparison } from './measure.ts';
 import { createExporterEnv } from './served-body.ts';
 
 const CODES = Array.from({ length: 1000 }, (_, number) => `CODE${number}`);
 const INTERVAL_MS = 15_000;
+const USERS = 100;
+const TASKS = 20;
+/** A name that is expected, and its minima. */
+const NAME = 'main';
+const EXPECTATION = { name: NAME, min_input_rate: '3Mbit/s', outputs: 3 };
 const WARM_UP_ROUNDS = 2;
 const MEASURED_ROUNDS = 3;
 
@@ -18,29 +23,29 @@ const MEASURED_ROUNDS = 3;
  */
 export async function benchCodes(): Promise<Comparison[]> {
   const codes = CODES.join(',');
-  await using simulator = await Child.start('simulating', { args: [codes, '100', '20'] });
+  await using simulator = await Child.start('simulating', { args: [codes, String(USERS), String(TASKS)] });
   const { url } = await simulator.sendCommand('address', ADDRESS_RESPONSE);
   const env = {
     ...createExporterEnv(url),
     XVS_SERVICE_CODES: codes,
     XVS_POLL_INTERVAL: `${INTERVAL_MS}ms`,
   };
-  const folder = mkdtempSync(join(tmpdir(), 'xvs-bench-'));
-  try {
-    const execArgv = SHIPPED.nodeFlags;
-    await using exporter = await Child.start('exporter', { env, execArgv });
-    await using persisting = await Child.start('exporter', {
-      env: { ...env, XVS_STATE_PATH: join(folder, 'state') },
-      execArgv,
-    });
-    await using requesting = await Child.start('requesting', { env, execArgv });
-    const [own, withState, reference] = await measureUsage([exporter, persisting, requesting]);
-    await assertAllUp(exporter);
-    await assertAllUp(persisting);
-    return compareUsage(own, withState, reference);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using folder = new TemporaryFolder();
+  const execArgv = SHIPPED.nodeFlags;
+  await using exporter = await Child.start('exporter', { env, execArgv });
+  await using persisting = await Child.start('exporter', {
+    env: { ...env, XVS_STATE_PATH: folder.at('state') },
+    execArgv,
+  });
+  await using requesting = await Child.start('requesting', { env, execArgv });
+  const [own, withState, reference] = await measureUsage([exporter, persisting, requesting]);
+  const series = await countSeriesOfCode(exporter);
+  await countSeriesOfCode(persisting);
+  return [
+    ...compareUsage(own, withState, reference),
+    compareSeries(`service code of ${USERS} users and ${TASKS} tasks`, series, 275),
+    compareSeries('expected name, with its minima', await countSeriesOfName(), 10),
+  ];
 }
 
 interface Usage {
@@ -89,10 +94,47 @@ function compareUsage(own = NO_USAGE, withState = NO_USAGE, requesting = NO_USAG
   ];
 }
 
-/** Checks that the measured polls were good ones. */
-async function assertAllUp(exporter: Child): Promise<void> {
+function compareSeries(subject: string, value: number, bound: number): Comparison {
+  const figures = { name: `series of a ${subject}`, unit: 'series', value };
+  return compare(figures, { measure: 'value', direction: 'at most', bound });
+}
+
+/** The mean number of series that have a service code. Throws if the measured polls were not good ones. */
+async function countSeriesOfCode(exporter: Child): Promise<number> {
   const { url } = await exporter.sendCommand('address', ADDRESS_RESPONSE);
   const text = await (await fetch(`${url}/metrics`)).text();
-  const up = text.match(/^xvs_up\{.*\} 1$/gm)?.length ?? 0;
+  const up = countLines(text, /^xvs_up\{.*\} 1$/gm);
   if (up !== CODES.length) throw new Error(`Expected ${CODES.length} service codes to be up, found ${up}`);
+  return countLines(text, /^[^#].*[{,]service_code="/gm) / CODES.length;
 }
+
+/** The number of series that an expected name adds to its service code once it runs. */
+async function countSeriesOfName(): Promise<number> {
+  await using simulator = await Child.start('simulating', {
+    args: ['T', String(USERS), String(TASKS), NAME],
+  });
+  const { url } = await simulator.sendCommand('address', ADDRESS_RESPONSE);
+  using folder = new TemporaryFolder();
+  const configuration = {
+    upstream: { base_url: url },
+    secret: 'abc',
+    service_codes: [{ service_code: 'T', expect: { names: [EXPECTATION] } }],
+    poll: { interval: '1s' },
+    tasks: { name: 'opaque.room' },
+    web: { listen_address: '127.0.0.1:0' },
+  };
+  writeFileSync(folder.at('config.yml'), JSON.stringify(configuration));
+  await using exporter = new Program(process.execPath, [
+    PROGRAM_PATH,
+    `--config.file=${folder.at('config.yml')}`,
+  ]);
+  const metricsUrl = `http://127.0.0.1:${await exporter.waitForPort()}/metrics`;
+  for (let tries = 0; tries < 60; tries += 1) {
+    const text = await (await fetch(metricsUrl)).text();
+    if (/^xvs_expected_task_up\{.*\} 1$/m.test(text)) return countLines(text, /[{,]task_name="/g);
+    await delay(1000);
+  }
+  throw new Error(`Expected ${NAME} to run within a minute`);
+}
+
+const countLines = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;

@@ -3,14 +3,15 @@ import { startSimulator } from '../../simulator/server.ts';
 import { createWorld } from '../../simulator/world.ts';
 import { serveCommands } from './command-server.ts';
 
-/** The simulated service, as its command runs it: `codes users tasks`. */
-async function simulate([codes = '', users, tasks]: readonly string[]): Promise<void> {
+/** The simulated service, as its command runs it: `codes users tasks stream…`. */
+async function simulate([codes = '', users, tasks, ...streams]: readonly string[]): Promise<void> {
   const simulator = await startSimulator({
     world: createWorld({
       seed: 1,
       startedAtMs: systemClock.now(),
       users: Number(users),
       tasks: Number(tasks),
+      streams,
     }),
     secretsByServiceCode: new Map(codes.split(',').map((code) => [code, 'abc'])),
   });
