@@ -9,6 +9,7 @@ import { createExporterEnv } from './served-body.ts';
 
 const CODES = Array.from({ length: 1000 }, (_, number) => `CODE${number}`);
 const INTERVAL_MS = 15_000;
+const DAY_MS = 86_400_000;
 const USERS = 100;
 const TASKS = 20;
 /** A name that is expected, and its minima. */
@@ -43,14 +44,15 @@ export async function benchCodes(): Promise<Comparison[]> {
   await countSeriesOfCode(persisting);
   return [
     ...compareUsage(own, withState, reference),
-    compareSeries(`service code of ${USERS} users and ${TASKS} tasks`, series, 275),
-    compareSeries('expected name, with its minima', await countSeriesOfName(), 10),
+    compareSeries(`a service code of ${USERS} users and ${TASKS} tasks`, series, 275),
+    compareSeries('an expected name, with its minima', await countSeriesOfName(), 10),
   ];
 }
 
 interface Usage {
   readonly cpuShare: number;
   readonly peakRssMb: number;
+  readonly writtenBytesPerMs: number;
 }
 
 async function measureUsage(children: readonly Child[]): Promise<readonly Usage[]> {
@@ -60,7 +62,7 @@ async function measureUsage(children: readonly Child[]): Promise<readonly Usage[
   return await Promise.all(children.map((child) => child.sendCommand('end', USAGE_RESPONSE)));
 }
 
-const NO_USAGE: Usage = { cpuShare: Number.NaN, peakRssMb: Number.NaN };
+const NO_USAGE: Usage = { cpuShare: Number.NaN, peakRssMb: Number.NaN, writtenBytesPerMs: Number.NaN };
 
 function compareUsage(own = NO_USAGE, withState = NO_USAGE, requesting = NO_USAGE): Comparison[] {
   const name = `${CODES.length} service codes every ${INTERVAL_MS / 1000} s`;
@@ -91,11 +93,19 @@ function compareUsage(own = NO_USAGE, withState = NO_USAGE, requesting = NO_USAG
       },
       { measure: 'value', direction: 'at most', bound: 180 },
     ),
+    compare(
+      {
+        name: `${name}, written in a day with state on disk`,
+        unit: 'GB',
+        value: (withState.writtenBytesPerMs * DAY_MS) / 1e9,
+      },
+      { measure: 'value', direction: 'at most', bound: 75 },
+    ),
   ];
 }
 
 function compareSeries(subject: string, value: number, bound: number): Comparison {
-  const figures = { name: `series of a ${subject}`, unit: 'series', value };
+  const figures = { name: `series of ${subject}`, unit: 'series', value };
   return compare(figures, { measure: 'value', direction: 'at most', bound });
 }
 

@@ -30,20 +30,27 @@ export function getPeakRssMb(): number {
   return (Number(kibibytes) * 1024) / 1e6;
 }
 
-/** Creates handlers that return the CPU time between `begin` and `end`, and peak memory. */
+/** Bytes of a block in which the system counts what a process writes to its disk. */
+const BLOCK_BYTES = 512;
+
+/** Creates handlers that return the CPU time and the bytes written between `begin` and `end`, and peak memory. */
 export function createUsageHandlers(): CommandHandlers {
   let cpu = process.cpuUsage();
+  let { fsWrite: blocks } = process.resourceUsage();
   let sinceMs = performance.now();
   return {
     begin: () => {
       cpu = process.cpuUsage();
+      blocks = process.resourceUsage().fsWrite;
       sinceMs = performance.now();
       return {};
     },
     end: () => {
       const { user, system } = process.cpuUsage(cpu);
-      const cpuShare = (user + system) / 1000 / (performance.now() - sinceMs);
-      return { cpuShare, peakRssMb: getPeakRssMb() };
+      const elapsedMs = performance.now() - sinceMs;
+      const cpuShare = (user + system) / 1000 / elapsedMs;
+      const written = (process.resourceUsage().fsWrite - blocks) * BLOCK_BYTES;
+      return { cpuShare, peakRssMb: getPeakRssMb(), writtenBytesPerMs: written / elapsedMs };
     },
   };
 }
