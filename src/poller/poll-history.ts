@@ -161,10 +161,15 @@ export class PollHistory {
   }
 
   #readTotals(age: number): PlottedTotals | undefined {
-    const [users, tasks = 0, connections = 0, ingress, egress] = (
-      ['users', 'tasks', 'connections', 'ingress', 'egress'] as const
-    ).map((name) => this.#read(name, age));
-    return users === undefined ? undefined : { users, tasks, connections, ingress, egress };
+    const users = this.#read('users', age);
+    if (users === undefined) return undefined;
+    return {
+      users,
+      tasks: this.#read('tasks', age) ?? 0,
+      connections: this.#read('connections', age) ?? 0,
+      ingress: this.#read('ingress', age),
+      egress: this.#read('egress', age),
+    };
   }
 
   /** Whether the last good listing has less than half the tasks, or users, of the largest remembered one. */
