@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ const PROJECT = z
   .object({ home: z.string(), repository: z.string() })
   .parse(JSON.parse(readRepositoryFile('project.json')));
 
-/** Mount points of Buildah and of the secret. Buildah creates those that the image lacks. */
+/** Mount points of Buildah, which creates those that the image lacks. */
 const MOUNT_POINTS = /^(dev|proc|run|sys|etc\/(hostname|hosts|resolv\.conf))($|\/)/;
 
 const lockFile = z.object({
@@ -91,6 +91,15 @@ function getImage(base: BuiltImage['base']): BuiltImage {
   const image = images.find((candidate) => candidate.base === base);
   assert.ok(image !== undefined);
   return image;
+}
+
+/** The configuration of README.md, and what its `docker run` mounts and passes to the program. */
+function readDocumentedRun() {
+  const readme = readRepositoryFile('README.md');
+  const [, configuration = ''] = /^```yaml\n(upstream:.*?)^```$/ms.exec(readme) ?? [];
+  const [, volume = '', args = ''] =
+    /^docker run .* --volume [^:]+:(\S+) xvs-exporter (.*)$/m.exec(readme) ?? [];
+  return { configuration, volume, args: args.split(' ') };
 }
 
 /** Lists all files and folders below a folder, by their paths without a leading slash. */
@@ -192,22 +201,18 @@ function testImage(image: BuiltImage): void {
 
   test('it polls, serves scrapes and passes the healthcheck without capabilities, writes no file, and exits with 0', async () => {
     const before = listFiles(files);
-    const secret = buildah.path('secret');
-    writeFileSync(secret, `${SECRET}\n`);
-    chmodSync(secret, 0o444);
-
     await using service = startSimulatorProgram(
       `--service-code=TESTING:${SECRET}`,
       '--users=20',
       '--tasks=5',
     );
-    const env = {
-      XVS_UPSTREAM_BASE_URL: await service.waitForUrl(),
-      XVS_SERVICE_CODES: 'TESTING',
-      XVS_SECRET_FILE: '/run/secrets/xvs',
-      XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
-    };
-    await using exporter = startContainer([], { env, volume: `${secret}:/run/secrets/xvs:ro` });
+    const { configuration, volume, args } = readDocumentedRun();
+    const folder = buildah.path('configuration');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'config.yml'), configuration);
+    writeFileSync(join(folder, 'testing.secret'), `${SECRET}\n`);
+    const env = { XVS_UPSTREAM_BASE_URL: await service.waitForUrl(), XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0' };
+    await using exporter = startContainer(args, { env, volume: `${folder}:${volume}` });
     const address = `127.0.0.1:${await exporter.program.waitForPort()}`;
     await exporter.program.waitForOutput(/Poll succeeded/);
 
