@@ -162,7 +162,7 @@ export class UpstreamConnections implements AsyncDisposable {
         const socket: unknown = connector(target, (...result) => {
           const [error, connected] = result;
           if (error === null) resolver.noteConnected(target.hostname, connected.remoteAddress);
-          else resolver.noteFailed(target.hostname, findTriedAddress(socket));
+          else resolver.noteFailed(target.hostname, ...findTriedAddresses(socket));
           callback(...result);
         });
         if (!(socket instanceof Socket)) return;
@@ -170,7 +170,7 @@ export class UpstreamConnections implements AsyncDisposable {
         socket.once('close', () => {
           this.#sockets.delete(socket);
           const isUnanswered = socket.bytesWritten > 0 && socket.bytesRead === 0;
-          if (isUnanswered) resolver.noteFailed(target.hostname, findTriedAddress(socket));
+          if (isUnanswered) resolver.noteFailed(target.hostname, ...findTriedAddresses(socket));
         });
       };
       resolver
@@ -199,10 +199,10 @@ export class UpstreamConnections implements AsyncDisposable {
   }
 }
 
-/** The address that a socket tried last, of a name with several; the peer may have closed the socket. */
-function findTriedAddress(socket: unknown): string | undefined {
+/** The addresses of a name with several that a socket tried; the peer may have closed the socket. */
+function findTriedAddresses(socket: unknown): readonly string[] {
   const tried = socket instanceof Socket ? socket.autoSelectFamilyAttemptedAddresses : undefined;
-  return tried?.at(-1)?.replace(/:\d+$/, '');
+  return (tried ?? []).map((address) => address.replace(/:\d+$/, ''));
 }
 
 /** The error is no `reset`, so the request is not repeated. Only requests are written. */

@@ -41,15 +41,15 @@ export class Resolver {
   /** The last addresses of a name, or the error of a name server that denies it. */
   readonly #results: LRUCache<string, Addresses | Error>;
   readonly #connectedAddresses = new LRUCache<string, string>({ max: MAX_NAMES });
-  /** The address of a name that failed last. */
-  readonly #failedAddresses: LRUCache<string, string>;
+  /** When an address of a name failed last, by both. */
+  readonly #failuresMs: LRUCache<string, number>;
   readonly #slowNames = new LRUCache<string, true>({ max: MAX_NAMES });
   readonly #slowQueue = new PQueue({ concurrency: 1 });
 
   constructor({ clock, lookup = lookUpAddresses }: ResolverOptions) {
     this.#clock = clock;
     this.#lookUpInSystem = lookup;
-    this.#failedAddresses = new LRUCache<string, string>({
+    this.#failuresMs = new LRUCache<string, number>({
       max: MAX_NAMES,
       ttl: FAILED_MS,
       ttlResolution: 0,
@@ -74,9 +74,10 @@ export class Resolver {
       return;
     }
     const last = found.filter(({ address }) => address === this.#connectedAddresses.get(hostname));
-    const failed = this.#failedAddresses.get(hostname);
+    const failureMs = ({ address }: LookupAddress): number =>
+      this.#failuresMs.get(`${hostname} ${address}`) ?? -1;
     const addresses = [...new Set([...last, ...found])].toSorted(
-      (one, other) => Number(one.address === failed) - Number(other.address === failed),
+      (one, other) => failureMs(one) - failureMs(other),
     );
     if (all === true) callback(null, addresses);
     else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
@@ -87,9 +88,9 @@ export class Resolver {
     if (address !== undefined) this.#connectedAddresses.set(hostname, address);
   }
 
-  /** An address that accepts connections, but then fails, is the last one to be tried for a minute. */
-  noteFailed(hostname: string, address: string | undefined): void {
-    if (address !== undefined) this.#failedAddresses.set(hostname, address);
+  /** Addresses that failed are tried after the others for a minute, the last one that failed as the last. */
+  noteFailed(hostname: string, ...addresses: readonly string[]): void {
+    for (const address of addresses) this.#failuresMs.set(`${hostname} ${address}`, this.#clock.monotonic());
   }
 
   /** Looks a name up, or returns its last addresses if that takes long. */

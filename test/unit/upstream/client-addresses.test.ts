@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -115,3 +115,45 @@ for (const [name, accept, respond, reason] of [
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     assert.equal((await collectListing(client, target)).status, 200);
   });
+
+/** Closes each connection before the handshake. */
+const drop = (socket: Socket): void => void socket.destroy();
+
+for (const [name, dead] of [
+  ['two of three IPv4 addresses', ['127.0.0.1', '127.0.0.2']],
+  ['three of four IPv4 addresses', ['127.0.0.1', '127.0.0.2', '127.0.0.3']],
+  ['an IPv6 and an IPv4 address', ['::1', '127.0.0.1']],
+] as const)
+  test(`if ${name} accept connections and close them, each fails one poll`, async (t) => {
+    const good = '127.0.0.4';
+    const server = createHttpsServer(identity, (_request, response) => response.end('{}'));
+    const port = await listen(t, server, { port: 0, host: good });
+    for (const host of dead) await listen(t, createTcpServer(drop), { port, host });
+    const client = openClient(t, {
+      lookup: (_hostname, _options, answer) =>
+        answer(
+          null,
+          [...dead, good].map((address) => ({ address, family: address === '::1' ? 6 : 4 })),
+        ),
+      tls: { ca },
+    });
+    const target = targetAt(`https://localhost:${port}`);
+    for (const _address of dead) await assertFailsWith(collectListing(client, target), 'reset');
+    assert.equal((await collectListing(client, target)).status, 200);
+  });
+
+test('an address that refuses does not lead to a dead one of the other family again and again', async (t) => {
+  const server = createHttpsServer(identity, (_request, response) => response.end('{}'));
+  const port = await listen(t, server, { port: 0, host: '127.0.0.2' });
+  await listen(t, createTcpServer(drop), { port, host: '::1' });
+  // Node.js takes turns of both families: after 127.0.0.1, at which nothing listens, it tries ::1.
+  const addresses = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '127.0.0.2', family: 4 },
+    { address: '::1', family: 6 },
+  ];
+  const client = openClient(t, { lookup: (_name, _options, answer) => answer(null, addresses), tls: { ca } });
+  const target = targetAt(`https://localhost:${port}`);
+  await assertFailsWith(collectListing(client, target), 'reset');
+  assert.equal((await collectListing(client, target)).status, 200);
+});

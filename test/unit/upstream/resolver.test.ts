@@ -111,6 +111,24 @@ test('the address that connected last is the first one; one that failed is the l
   assert.deepEqual(await find([other, ADDRESS]), [ADDRESS, other]);
 });
 
+test('of several addresses that failed within a minute, the one that failed longest ago is tried first', async () => {
+  const { resolver, resolve, lookups, time } = createResolver();
+  const addresses = ['::1', '127.0.0.1', '127.0.0.2', '::2'].map((address) => ({ address, family: 4 }));
+  const resolved = resolve('a.test');
+  await nextTurn();
+  lookups[0]?.answer(null, addresses);
+  await resolved;
+  for (const address of ['::1', '127.0.0.2', '127.0.0.1']) {
+    time.nowMs += 15_000;
+    resolver.noteFailed('a.test', address);
+  }
+  const order: string[] = [];
+  resolver.lookup('a.test', { all: true }, (_error, found) => {
+    if (Array.isArray(found)) order.push(...found.map(({ address }) => address));
+  });
+  assert.deepEqual(order, ['::2', '::1', '127.0.0.2', '127.0.0.1']);
+});
+
 test('a name that name servers deny is an error, although it had addresses', async () => {
   const { resolve, lookups } = createResolver();
   void resolve('a.test');
