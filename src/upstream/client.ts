@@ -144,14 +144,18 @@ export class UpstreamClient implements AsyncDisposable {
     observer: RequestObserver | undefined,
   ): Promise<Received> {
     const address = buildListingAddress(target.baseUrl, target.serviceCode);
-    const hadResponse = this.#connections.originsWithResponse.has(address.origin);
+    const connections = this.#connections;
+    const hadResponse = connections.originsWithResponse.has(address.origin);
     try {
       const received = await this.#attempt(target, address, signal, observer);
       if (!hadResponse || !CONNECTION_STATUSES.includes(received.response.status)) return received;
       received.body.on('error', () => undefined).destroy();
     } catch (error) {
-      const isReset = error instanceof UpstreamError && error.reason === 'reset';
-      if (!isReset || !this.#connections.originsWithResponse.has(address.origin)) throw error;
+      const reason = error instanceof UpstreamError ? error.reason : undefined;
+      // Something on the way may have forgotten all connections that were open.
+      if (reason === 'timeout' && hadResponse && connections === this.#connections)
+        this.configure(this.#options);
+      if (reason !== 'reset' || !this.#connections.originsWithResponse.has(address.origin)) throw error;
     }
     return await this.#attempt(target, address, signal, observer, true);
   }

@@ -47,6 +47,9 @@ const MIN_ATTEMPT_MS = 1000;
 /** Longer than usual poll intervals: polls need no TLS handshake each. `Keep-Alive` takes precedence. */
 const KEEP_ALIVE_MS = 30_000;
 
+/** With `Keep-Alive`. NAT and load balancers forget a connection that is idle for longer, without a word. */
+const MAX_KEEP_ALIVE_MS = 60_000;
+
 /**
  * The next request is then the last one on a connection: one that never closes would show no new certificate
  * or address of the service. With its `clientTtl`, undici loops forever once all connections are too old.
@@ -115,6 +118,7 @@ export class UpstreamConnections implements AsyncDisposable {
       factory: (origin: URL, options: object) => new AgingClient(origin, options, clock),
       connections: maxConnections,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
     };
     return new EnvHttpProxyAgent({
       // With undefined, undici would read the environment itself.

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 
+import type { ListingTarget } from '../../../src/upstream/client.ts';
 import type { ResolverOptions } from '../../../src/upstream/resolver.ts';
 import { deferred } from '../../support/deferred.ts';
 import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { collectListing, openClient, OPTIONS, targetAt } from './collect-listing.ts';
+import { assertFailsWith, collectListing, openClient, OPTIONS, targetAt } from './collect-listing.ts';
 import { serveHttp, serveHttps, serveProxy } from '../../support/servers.ts';
 
 const MINUTE_MS = 60_000;
@@ -59,6 +61,43 @@ test('no request fails because a service closes each connection, although others
   const client = openClient(t, { tls: { ca } });
   for (let round = 0; round < 5; round += 1)
     await Promise.all(Array.from({ length: 20 }, () => collectListing(client, targetAt(url))));
+});
+
+test('a connection is idle for a minute at most, whatever the service says', async (t) => {
+  const ports: (number | undefined)[] = [];
+  const url = await serveHttp(t, ({ socket }, response) => {
+    ports.push(socket.remotePort);
+    response.writeHead(200, { 'keep-alive': 'timeout=600' }).end('{}');
+  });
+  const client = openClient(t);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  for (const idleMs of [0, 59_000, 60_001]) {
+    t.mock.timers.tick(idleMs);
+    await collectListing(client, targetAt(url));
+    await nextTurn();
+  }
+  assert.equal(ports[1], ports[0]);
+  assert.notEqual(ports[2], ports[1]);
+});
+
+test('after a timeout on a reused connection, no poll uses another one of the same age', async (t) => {
+  const forgotten = new Set<unknown>();
+  const sockets = new Set<unknown>();
+  const responses: ServerResponse[] = [];
+  const url = await serveHttp(t, ({ socket }, response) => {
+    // The packets of a connection that a load balancer has forgotten vanish.
+    if (forgotten.has(socket)) return;
+    sockets.add(socket);
+    responses.push(response);
+    if (responses.length >= 3) for (const each of responses.splice(0)) each.end('{}');
+  });
+  const client = openClient(t, { maxConnections: 3 });
+  const poll = (more: Partial<ListingTarget> = {}) => collectListing(client, targetAt(url, more));
+  await Promise.all([poll(), poll(), poll()]);
+  for (const socket of sockets) forgotten.add(socket);
+  await assertFailsWith(poll({ timeoutMs: 100 }), 'timeout');
+  await Promise.all([poll(), poll(), poll()]);
+  assert.equal(sockets.size, 6);
 });
 
 test('a client with new options completes a request whose connection is being opened', async (t) => {
