@@ -5,7 +5,7 @@ import { mapYielding } from '../runtime/map-yielding.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
 import { PollLogger } from './poll-logger.ts';
 import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';
-import { computeFirstDelayMs, computeReloadDelayMs } from './schedule.ts';
+import { computeFirstDelays, computeReloadDelays } from './schedule.ts';
 import {
   ServiceCodePoller,
   type PollPlan,
@@ -100,10 +100,10 @@ export class Poller implements AsyncDisposable {
     await Promise.all([...this.#pollers.values()].map((poller) => poller.poll(signal)));
   }
 
-  /** Starts polling, the first polls spread over the interval. Rejects with the first internal error. */
+  /** Starts polling, the first polls spread over the interval, at most a minute. Rejects with the first internal error. */
   start(): Promise<never> {
     this.#isRunning = true;
-    this.#startAll([...this.#pollers.values()], computeFirstDelayMs);
+    this.#startAll([...this.#pollers.values()], computeFirstDelays);
     return this.#failure.promise;
   }
 
@@ -134,7 +134,7 @@ export class Poller implements AsyncDisposable {
       ([index, code]) => this.#add(code, restored[index]),
       CODES_PER_TURN,
     );
-    if (this.#isRunning) this.#startAll([...changedPollers, ...addedPollers], computeReloadDelayMs);
+    if (this.#isRunning) this.#startAll([...changedPollers, ...addedPollers], computeReloadDelays);
     return diff;
   }
 
@@ -148,9 +148,9 @@ export class Poller implements AsyncDisposable {
     return this.#pollers.has(serviceCode);
   }
 
-  #startAll(pollers: readonly ServiceCodePoller[], computeDelayMs: typeof computeFirstDelayMs): void {
+  #startAll(pollers: readonly ServiceCodePoller[], computeDelays: typeof computeFirstDelays): void {
     for (const [index, poller] of pollers.entries())
-      poller.start(computeDelayMs(index, pollers.length, poller.code.intervalMs), this.#failure.report);
+      poller.start(computeDelays(index, pollers.length, poller.code.intervalMs), this.#failure.report);
   }
 
   #add(code: PolledCode, restored: Tally | undefined): ServiceCodePoller {

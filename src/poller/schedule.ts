@@ -4,18 +4,36 @@ const TICK_MS = 250;
 /** Longest gap between the first polls of service codes that were added or changed by a reload. */
 const PROMPT_GAP_MS = 100;
 
-/** Computes the delay of a first poll: those of all service codes are spread evenly over the interval. */
-export function computeFirstDelayMs(index: number, count: number, intervalMs: number): number {
-  const gapMs = intervalMs / count;
-  const delayMs = index * gapMs;
-  return gapMs < TICK_MS ? delayMs - (delayMs % TICK_MS) : delayMs;
+/** With a longer interval, readiness and data would wait for it, and each restart would leave a hole. */
+const MAX_SPREAD_MS = 60_000;
+
+/** Delays of the first two polls of a service code; the others follow at the interval. */
+export interface FirstDelays {
+  readonly firstMs: number;
+  readonly secondMs: number;
 }
 
-/** Computes the delay of the first poll after a reload: soon, one after the other, within the interval. */
-export function computeReloadDelayMs(index: number, count: number, intervalMs: number): number {
-  return intervalMs / count < PROMPT_GAP_MS
-    ? computeFirstDelayMs(index, count, intervalMs)
-    : index * PROMPT_GAP_MS;
+/**
+ * First polls are spread evenly over the interval, at most over a minute; the second ones over the interval, each
+ * at least a minute (or the interval) after the first.
+ */
+export function computeFirstDelays(index: number, count: number, intervalMs: number): FirstDelays {
+  const spread = (rangeMs: number): number => {
+    const gapMs = rangeMs / count;
+    const delayMs = index * gapMs;
+    return gapMs < TICK_MS ? delayMs - (delayMs % TICK_MS) : delayMs;
+  };
+  const firstMs = spread(Math.min(intervalMs, MAX_SPREAD_MS));
+  const placeMs = spread(intervalMs);
+  return { firstMs, secondMs: placeMs - firstMs < MAX_SPREAD_MS ? placeMs + intervalMs : placeMs };
+}
+
+/** After a reload, first polls are soon, one after the other, within the interval and a minute. */
+export function computeReloadDelays(index: number, count: number, intervalMs: number): FirstDelays {
+  if (Math.min(intervalMs, MAX_SPREAD_MS) / count < PROMPT_GAP_MS)
+    return computeFirstDelays(index, count, intervalMs);
+  const firstMs = index * PROMPT_GAP_MS;
+  return { firstMs, secondMs: firstMs + intervalMs };
 }
 
 /** The next point of the polling grid. Missed ones are skipped: a slow service is not polled more often. */

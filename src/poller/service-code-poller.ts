@@ -15,7 +15,7 @@ import type { PollLogger } from './poll-logger.ts';
 import { NO_POLLS, type SkipReason } from './poll-metrics.ts';
 import type { PolledCode } from './polled-code.ts';
 import { findRemedies } from './remedies.ts';
-import { computeNextPoll, findFirstPollAfter } from './schedule.ts';
+import { computeNextPoll, findFirstPollAfter, type FirstDelays } from './schedule.ts';
 import type { CodeState, PollFailure, Store } from './store.ts';
 
 export interface StateWriter {
@@ -113,8 +113,8 @@ export class ServiceCodePoller {
     return nowMs - (this.#pendingSinceMs ?? nowMs) > Math.max(MIN_OVERDUE_MS, 2 * timeoutMs);
   }
 
-  start(firstDelayMs: number, onFailure: (error: unknown) => void): void {
-    this.#polling = new BackgroundTask((signal) => this.#run(firstDelayMs, signal), onFailure);
+  start(delays: FirstDelays, onFailure: (error: unknown) => void): void {
+    this.#polling = new BackgroundTask((signal) => this.#run(delays, signal), onFailure);
   }
 
   async stop(): Promise<void> {
@@ -122,15 +122,18 @@ export class ServiceCodePoller {
     this.#polling = undefined;
   }
 
-  async #run(firstDelayMs: number, signal: AbortSignal): Promise<never> {
+  async #run({ firstMs, secondMs }: FirstDelays, signal: AbortSignal): Promise<never> {
     const { clock } = this.#options;
+    const startedMs = clock.monotonic();
     try {
-      for (let dueMs = clock.monotonic() + firstDelayMs; ; dueMs = this.#computeNextDueMs(dueMs)) {
+      let dueMs = startedMs + firstMs;
+      for (let gridMs = startedMs + secondMs - this.#code.intervalMs; ; dueMs = gridMs) {
         this.#pendingSinceMs = dueMs;
         await clock.sleep(dueMs - clock.monotonic(), signal);
         this.#pendingSinceMs = clock.monotonic();
         if (this.#pendingSinceMs < this.#pausedUntilMs) this.#countSkipped('retry_after', 1);
         else await this.poll(signal);
+        gridMs = this.#computeNextDueMs(gridMs);
       }
     } finally {
       this.#pendingSinceMs = undefined;

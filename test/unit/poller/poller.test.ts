@@ -40,6 +40,18 @@ describe('periodic polls', () => {
     assert.deepEqual(getRequestTimesMs(), [0, 5000, 10_000, 15_000, 20_000, 25_000, 30_000]);
   });
 
+  it('with a long interval begin within a minute, and then keep their places in the interval', async (t) => {
+    const rig = createRig(t, ['A', 'B'], { intervalMs: 600_000 });
+    await rig.start();
+    for (let elapsedMs = 0; elapsedMs < 1_500_000; elapsedMs += 15_000) {
+      await advanceClock(rig.clock, elapsedMs === 0 ? 0 : 15_000);
+      if (rig.client.requests.length > rig.store.states.reduce((sum, { polls }) => sum + polls.ended, 0))
+        await rig.client.latest.respond(GOOD);
+      if (elapsedMs === 30_000) assert.equal(rig.poller.updateReadiness(), true);
+    }
+    assert.deepEqual(rig.getRequestTimesMs(), [0, 30_000, 300_000, 600_000, 900_000, 1_200_000]);
+  });
+
   it('run at the interval, whatever their duration and outcome', async (t) => {
     const { clock, client, start, getRequestTimesMs } = createRig(t);
     await start();

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  computeFirstDelayMs,
+  computeFirstDelays,
   computeNextPoll,
-  computeReloadDelayMs,
+  computeReloadDelays,
   findFirstPollAfter,
 } from '../../../src/poller/schedule.ts';
 
@@ -22,16 +22,22 @@ for (const [dueMs, minMs, expected] of [
   });
 }
 
-test('the first polls of all service codes are spread evenly over the interval, or evenly over the ticks', () => {
+test('first polls are spread evenly over the interval, or a minute; the second ones over the interval', () => {
+  const assertEven = (delay: number, even: number, gapMs: number): void => {
+    const latenessMs = even - delay;
+    assert.ok(latenessMs > -1e-6, `${delay} where ${even} is even`);
+    assert.ok(latenessMs < (gapMs >= 250 ? 0 : 250) + 1e-6, `${delay} where ${even} is even`);
+  };
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 500 }), intervalMs, (count, interval) => {
-      const delays = Array.from({ length: count }, (_, index) => computeFirstDelayMs(index, count, interval));
-      assert.equal(delays[0], 0);
-      for (const [index, delay] of delays.entries()) {
+      const spreadMs = Math.min(interval, 60_000);
+      for (let index = 0; index < count; index += 1) {
+        const { firstMs, secondMs } = computeFirstDelays(index, count, interval);
+        assertEven(firstMs, (spreadMs * index) / count, spreadMs / count);
         const even = (interval * index) / count;
-        assert.ok(delay <= even + 1e-6, `${delay} where ${even} is even`);
-        if (interval / count >= 250) assert.ok(even - delay < 1e-6, `${delay} where ${even} is even`);
-        else assert.ok(even - delay < 250, `${delay} where ${even} is even`);
+        assertEven(secondMs < interval ? secondMs : secondMs - interval, even, interval / count);
+        assert.ok(secondMs - firstMs >= spreadMs - 1e-6, 'an interval later, or a minute');
+        assert.ok(secondMs - firstMs < interval + spreadMs, 'soon');
       }
     }),
   );
@@ -56,8 +62,9 @@ for (const [index, count, everyMs, expected] of [
   [99, 100, 15_000, 9900],
   [999, 1000, 15_000, 14_750],
   [19, 20, 1000, 750],
+  [1999, 2000, 600_000, 59_750],
 ] as const) {
   test(`added code ${index + 1} of ${count}, with an interval of ${everyMs} ms, waits ${expected} ms`, () => {
-    assert.equal(computeReloadDelayMs(index, count, everyMs), expected);
+    assert.equal(computeReloadDelays(index, count, everyMs).firstMs, expected);
   });
 }
