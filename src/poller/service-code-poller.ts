@@ -74,7 +74,7 @@ export class ServiceCodePoller {
     const unpolled = { polls: NO_POLLS, history: new PollHistory(), labels: NO_STATIC_LABELS };
     this.#state = { serviceCode, staleAfterMs, intervalMs, ...unpolled };
     tally.expectation = code.expectation;
-    this.#publish({ restored: tally.listings > 0 ? tally.collectCounts() : undefined });
+    this.#publish({});
   }
 
   get code(): PolledCode {
@@ -235,7 +235,7 @@ export class ServiceCodePoller {
 
   #publish(changes: Partial<CodeState>): void {
     const { staleAfterMs, intervalMs, expectation, labels = NO_STATIC_LABELS } = this.#code;
-    const { snapshot, restored, ...state } = { ...this.#state, ...changes };
+    const { snapshot, ...state } = { ...this.#state, ...changes };
     const names = expectation?.names ?? [];
     this.#state = {
       ...state,
@@ -244,7 +244,6 @@ export class ServiceCodePoller {
       expectation,
       labels,
       snapshot: snapshot && hideUnexpected(snapshot, names),
-      restored: restored && hideUnexpected(restored, names),
     };
     this.#options.store.publish(this.#state);
   }

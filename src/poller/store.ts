@@ -22,7 +22,7 @@ import {
   type ExpectedTask,
   type Expectation,
 } from '../tally/expectations.ts';
-import type { Counts, Snapshot } from '../tally/snapshot.ts';
+import type { Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import { POLL_FAMILIES, STATE_FAMILIES } from './catalogue.ts';
 import { POLL_SAMPLES, type PollState } from './poll-metrics.ts';
@@ -45,9 +45,11 @@ export interface CodeState extends PollState {
   readonly isUp?: boolean | undefined;
   readonly ret?: number | undefined;
   readonly failure?: PollFailure | undefined;
+  /**
+   * The last good listing. Without one, restored counters are not exposed: where the state is older than the
+   * last scrape (a power failure, a backup), Prometheus would take the step back for a reset and add the whole.
+   */
   readonly snapshot?: Snapshot | undefined;
-  /** The counters of an earlier process; `undefined` without state. */
-  readonly restored?: Counts | undefined;
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
   readonly expectation?: Expectation | undefined;
@@ -141,7 +143,7 @@ export type NewCounters = 'zero' | 'total';
 const OWN_SAMPLES = {
   up: ({ isUp }) => columnOf(isUp === undefined ? undefined : Number(isUp)),
   ret: ({ ret }) => columnOf(ret),
-  taskLifetime: ({ snapshot, restored }) => (snapshot ?? restored)?.lifetimes,
+  taskLifetime: ({ snapshot }) => snapshot?.lifetimes,
   expectedTasks: ({ expectation }) => columnOf(expectation?.tasks),
   expectedTaskUp: (state, view) => toExpected(state, view, ({ condition }) => (condition === 'up' ? 1 : 0)),
   expectedTaskOutputs: (state, view) => toExpected(state, view, ({ outputs }) => outputs),
@@ -170,11 +172,9 @@ function createColumnGetter(group: LabelGroupName, family: string): SampleGetter
   const { of, families } = labelGroup(group);
   const isCounter = families[family]?.type === 'counter';
   const outlivesListing = isCounter && of !== 'single_task';
-  return ({ snapshot, restored }, { isListingStale, newCounters }) => {
+  return ({ snapshot }, { isListingStale, newCounters }) => {
     if (!outlivesListing && isListingStale) return undefined;
-    const all: Readonly<Partial<Record<LabelGroupName, Rows>>> | undefined = (
-      outlivesListing ? (snapshot ?? restored) : snapshot
-    )?.rows;
+    const all: Readonly<Partial<Record<LabelGroupName, Rows>>> | undefined = snapshot?.rows;
     const rows = all?.[group];
     const numbers = rows?.columns[family];
     if (rows === undefined || numbers === undefined) return undefined;

@@ -145,7 +145,7 @@ export class Tally {
     return this.listings === 0 ? undefined : createRecords(this.#parts);
   }
 
-  /** What is counted after the last commit, or was restored. */
+  /** What is counted after the last commit, or was restored, which is not exposed before a commit. */
   collectCounts(): Counts {
     const rows = recordOf<RowsOf<LimitedGroupName>>(LIMITED_GROUPS, (group) => this.#groups[group].published);
     const expectedRows = this.#expectedCounters.collect(this.#expectedTasks.names);

@@ -121,14 +121,16 @@ interface Exposition {
 
 async function scrape(url: string): Promise<Exposition> {
   const { families } = parseExposition(await (await fetch(`${url}/metrics`)).text(), 'text');
-  const sum = (family: string, serviceCode: string): number =>
-    (families.get(family)?.samples ?? [])
-      .filter(({ labels }) => labels['service_code'] === serviceCode)
-      .reduce((total, { value }) => total + value, 0);
-  const totals = CODES.map((code): [string, Totals] => [
-    code,
-    { input: sum(FAMILIES.input, code), output: sum(FAMILIES.output, code) },
-  ]);
+  const sum = (family: string, serviceCode: string): number | undefined => {
+    const samples = families.get(family)?.samples ?? [];
+    const values = samples.filter(({ labels }) => labels['service_code'] === serviceCode);
+    return values.length === 0 ? undefined : values.reduce((total, { value }) => total + value, 0);
+  };
+  // Before the first good listing of a process, a code has none.
+  const totals = CODES.flatMap((code): [string, Totals][] => {
+    const [input, output] = [sum(FAMILIES.input, code), sum(FAMILIES.output, code)];
+    return input === undefined || output === undefined ? [] : [[code, { input, output }]];
+  });
   const [delayed] = families.get('xvs_exporter_state_delayed_publications_total')?.samples ?? [];
   return { totals: new Map(totals), hasDelayedPublications: delayed?.value !== 0 };
 }
@@ -161,7 +163,7 @@ async function killOften(t: TestContext, seed: number): Promise<void> {
         const carriedBytes = worlds.get(code)?.carriedBytes ?? 0;
         assert.ok(bytes <= carriedBytes, `${code}, ${direction}: ${bytes} of ${carriedBytes}, seed ${seed}`);
       }
-    last = found;
+    last = { ...found, totals: new Map([...last.totals, ...found.totals]) };
   };
   /** Freezes all worlds until the exporter has taken them. */
   const takeAll = async (): Promise<void> => {

@@ -1,4 +1,3 @@
-import type { CodeState } from '../../../src/poller/store.ts';
 import { sumColumn, type Rows } from '../../../src/listing/rows.ts';
 import type { Counts, Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Audit } from './audit.ts';
@@ -13,8 +12,8 @@ export class SimulationError extends Error {
 
 type Totals = Record<Direction, number>;
 
-export function readTotals({ snapshot, restored }: CodeState): Totals {
-  const { accounts, outputs } = (snapshot ?? restored)?.rows ?? {};
+export function readTotals(counts: Counts | undefined): Totals {
+  const { accounts, outputs } = counts?.rows ?? {};
   return {
     input: sumColumn(accounts?.columns.inputBytes ?? []),
     output: sumColumn(outputs?.columns.httpOutputBytes ?? []),
@@ -22,19 +21,19 @@ export function readTotals({ snapshot, restored }: CodeState): Totals {
 }
 
 /** Counters must equal the truth within the bounds of the audit. */
-export function checkTotals(code: string, audit: Audit, state: CodeState): number {
-  const problem = compareTotals(audit, readTotals(state));
+export function checkTotals(code: string, audit: Audit, counts: Counts | undefined): number {
+  const problem = compareTotals(audit, readTotals(counts));
   if (problem !== undefined) throw new SimulationError(`${code}: ${problem}`);
   return 2;
 }
 
-/** What a new process exposes before its first poll is what was written last. */
-export function checkRestored(state: CodeState, audit: Audit): void {
+/** What a new process has restored is what was written last. It exposes nothing of it before a good listing. */
+export function checkRestored(code: string, audit: Audit, restored: Counts | undefined): void {
   const isKnown = audit.last !== undefined;
-  if (isKnown !== (state.restored !== undefined))
-    throw new SimulationError(`${state.serviceCode}: expected restored counters: ${isKnown}`);
-  checkTotals(state.serviceCode, audit, state);
-  if (state.restored !== undefined) checkRuns(audit, state.restored);
+  if (isKnown !== (restored !== undefined))
+    throw new SimulationError(`${code}: expected restored counters: ${isKnown}`);
+  checkTotals(code, audit, restored);
+  if (restored !== undefined) checkRuns(audit, restored);
 }
 
 /** Starts, ends and lifetimes equal what the listings show; counters of a new server are at 0. */

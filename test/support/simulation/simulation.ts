@@ -10,7 +10,7 @@ import { DatabaseError } from '../../../src/state/level-database.ts';
 import { Store } from '../../../src/poller/store.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
 import type { Instant } from '../../../src/tally/instant.ts';
-import type { Snapshot } from '../../../src/tally/snapshot.ts';
+import type { Counts, Snapshot } from '../../../src/tally/snapshot.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { ManualClient, TARGET, type PendingRequest } from '../manual-client.ts';
 import { ManualClock } from '../manual-clock.ts';
@@ -145,7 +145,7 @@ export class Simulation {
     const settleMs = Math.max(10 * 60 * 1000, 5 * this.#intervalMs);
     const quietRounds = Math.ceil(settleMs / this.#intervalMs) + 5;
     for (let round = 0; round < quietRounds; round += 1) await this.#pollAll(true);
-    for (const code of this.#polledCodes) this.#getAudit(code).settle(readTotals(this.#getState(code)));
+    for (const code of this.#polledCodes) this.#getAudit(code).settle(readTotals(this.#getCounts(code)));
     this.#note('settled');
     for (let round = 0; round < 3; round += 1) await this.#pollAll(true);
   }
@@ -293,8 +293,7 @@ export class Simulation {
     this.#expectedNames.set(code, names);
     const { poller, store } = this.#getProcess();
     await poller.apply(this.#polledCodes.map((polled) => this.#toPolledCode(polled)));
-    const { snapshot, restored } = store.get(code) ?? {};
-    const rows = (snapshot ?? restored)?.rows;
+    const rows = store.get(code)?.snapshot?.rows;
     if (rows !== undefined) expectHidden(rows, names);
   }
 
@@ -365,11 +364,18 @@ export class Simulation {
     this.#polledCodes = [...own];
     this.#audits = new Map(CODES.map((code) => [code, this.#disk.getNote(code)?.copy() ?? new Audit()]));
     for (const code of CODES) this.#getAudit(code).restart(this.#now);
-    for (const code of own) checkRestored(this.#getState(code), this.#getAudit(code));
+    for (const code of own) checkRestored(code, this.#getAudit(code), this.#getCounts(code));
     for (const code of CODES) {
       const last = this.#getAudit(code).last && this.#toNamedListing(code);
-      this.#getNameAudit(code).restart(last, store.get(code)?.restored?.rows);
+      this.#getNameAudit(code).restart(last, this.#getCounts(code)?.rows);
     }
+  }
+
+  /** What the exporter counts of a code, exposed or not. */
+  #getCounts(code: string): Counts | undefined {
+    const { store, poller } = this.#getProcess();
+    const tally = poller.tallies.find(({ serviceCode }) => serviceCode === code);
+    return store.get(code)?.snapshot ?? (tally?.records && tally.collectCounts());
   }
 
   #toPolledCode(serviceCode: string): PolledCode {
@@ -546,7 +552,7 @@ export class Simulation {
     this.#counts.listings += 1;
     this.#counts.comparisons += checkGauges(state.snapshot, listing, listing.users);
     this.#counts.comparisons += checkNoFall(before, state.snapshot);
-    this.#counts.comparisons += checkTotals(code, this.#getAudit(code), state);
+    this.#counts.comparisons += checkTotals(code, this.#getAudit(code), this.#getCounts(code));
     this.#counts.comparisons += checkRuns(this.#getAudit(code), state.snapshot);
     this.#counts.comparisons += this.#getNameAudit(code).list(
       this.#toNamedListing(code),
