@@ -23,8 +23,6 @@ export interface Observation {
     readonly peer?: string;
   };
   readonly compressedBytes: number;
-  /** The first character of the body that is no white space; empty without one. */
-  readonly bodyStart: string;
   /** Milliseconds since the start of the poll; `undefined` for stages that it did not reach. */
   readonly times: {
     readonly connectedMs: number | undefined;
@@ -55,7 +53,6 @@ export async function observePoll(
   let connectedMs: number | undefined;
   let firstByteMs: number | undefined;
   let compressedBytes = 0;
-  let bodyStart = '';
   /** Connections that are being made; one through a proxy needs another, to the proxy. */
   let connecting = 0;
   let connection: Observation['connection'] = {};
@@ -84,10 +81,7 @@ export async function observePoll(
     onBodyBytes: (bytes) => {
       compressedBytes += bytes;
     },
-    onChunk: (chunk) => {
-      if (bodyStart === '') bodyStart = /\S/.exec(Buffer.from(chunk).toString('latin1'))?.[0] ?? '';
-      names.addChunk(chunk);
-    },
+    onChunk: (chunk) => names.addChunk(chunk),
   });
   return {
     target,
@@ -97,7 +91,6 @@ export async function observePoll(
     isRequestSent: connectedMs !== undefined && connecting === 0,
     connection,
     compressedBytes,
-    bodyStart,
     times: { connectedMs, firstByteMs, totalMs: elapsedMs() },
     taskNames: fetched.error === undefined ? names.find() : undefined,
   };

@@ -38,7 +38,12 @@ export interface FailedListing extends FetchResult {
   /** Users and tasks that were read until it failed. */
   readonly users: number;
   readonly tasks: number;
+  /** The first bytes of the decoded body, each as one character. */
+  readonly bodyStart?: string;
 }
+
+/** Enough for warnings of a program in front of a listing. */
+const BODY_START_BYTES = 4096;
 
 /** Requests and reads a listing. Rejects on abort or with an internal error only: failures are results. */
 export async function fetchListing(
@@ -61,7 +66,7 @@ export async function fetchListing(
   } catch (error) {
     const failure = toListingError(error);
     if (failure === undefined) throw error;
-    return { error: failure, ...reader.progress, ...received.describe() };
+    return { error: failure, ...reader.progress, ...received.describe(), bodyStart: received.bodyStart };
   }
 }
 
@@ -75,6 +80,7 @@ class ReceivedResponse {
   #head: ResponseHead | undefined;
   #status: number | undefined;
   #bytes: number | undefined;
+  #bodyStart = '';
   #isReadable = true;
 
   constructor(reader: ListingReader, observer: ListingObserver | undefined) {
@@ -93,8 +99,15 @@ class ReceivedResponse {
     };
   }
 
+  /** As in a `FailedListing`; empty after the end of a good one. */
+  get bodyStart(): string {
+    return this.#bodyStart;
+  }
+
   readonly onChunk = (chunk: Uint8Array, status: number): void => {
     this.#bytes = (this.#bytes ?? 0) + chunk.length;
+    const missing = BODY_START_BYTES - this.#bodyStart.length;
+    if (missing > 0) this.#bodyStart += Buffer.from(chunk.subarray(0, missing)).toString('latin1');
     this.#observer?.onChunk?.(chunk);
     this.#tryToRead(status, () => this.#reader.write(chunk));
   };
@@ -102,7 +115,9 @@ class ReceivedResponse {
   /** Ends the body. The reader may hold the bytes of `ret` until then. */
   end(status: number): Listing | undefined {
     this.#bytes ??= 0;
-    return this.#tryToRead(status, () => this.#reader.end());
+    const listing = this.#tryToRead(status, () => this.#reader.end());
+    if (listing !== undefined) this.#bodyStart = '';
+    return listing;
   }
 
   describe(): Omit<FetchResult, 'ret'> {

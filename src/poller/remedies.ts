@@ -3,22 +3,22 @@ import type { ListingTarget } from '../upstream/client.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
 import { BROKEN_HTTP, NO_WASM_MEMORY, NOT_HTTP } from '../upstream/error-classification.ts';
+import { ACCEPTED_CODINGS, UNACCEPTED_CODING } from '../upstream/decoding.ts';
 import { POLL_ERRORS } from '../upstream/errors.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { FailedListing, GoodListing } from './fetch-listing.ts';
 
-/** What a remedy is found by. Only the poll loop knows `hasSucceeded`, and only an observed poll the rest. */
+/** What a remedy is found by. Only the poll loop knows what has succeeded, and only an observed poll the rest. */
 export interface Symptoms {
   readonly target: ListingTarget;
   readonly fetched: GoodListing | FailedListing;
   readonly response: ResponseHead | undefined;
-  /** Whether a poll at this base URL has succeeded. */
+  /** Whether a poll at this base URL has succeeded, of whichever service code. */
   readonly hasSucceeded?: boolean;
+  /** Whether a poll at its scheme, host and port has. */
+  readonly hasOriginSucceeded?: boolean;
   readonly connection?: { readonly proxy?: string };
   readonly times?: { readonly connectedMs: number | undefined };
-  readonly compressedBytes?: number;
-  /** The first character of the body that is no white space. */
-  readonly bodyStart?: string;
 }
 
 export const STALE_LISTING_REMEDY =
@@ -33,8 +33,14 @@ const NOT_TLS_CODES: readonly string[] = [
   'EPROTO',
 ];
 const UNTRUSTED_CERTIFICATE_CODE = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
+const TLS_VERSION_CODE = /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/;
+const REJECTED_CLIENT_CODE = /_ALERT_(?:HANDSHAKE_FAILURE|CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA)$/;
 const INVALID_DATE_CODE = /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/;
 const API_PATH = /\/api(?:\/|$)/;
+/** First bytes of gzip (RFC 1952), each as one character. */
+const GZIP_START = '\u001f\u008b';
+/** In a body that begins as something else: a warning of PHP, for example. */
+const LISTING_KEY = /[{,]\s*"(?:ret|user_list|task_list)"\s*:/;
 const QUOTED = /^(["']).*\1$/s;
 
 /** The interface specifies no tolerance; below this offset, the clock is not a likely cause. */
@@ -50,21 +56,29 @@ export function findRemedies(symptoms: Symptoms): readonly string[] {
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
 function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   const { target, fetched, response, connection, times } = symptoms;
-  const { hasSucceeded = false } = symptoms;
+  const { hasSucceeded = false, hasOriginSucceeded = hasSucceeded } = symptoms;
   const { baseUrl } = target;
   const { error } = fetched;
   const { host, hostname, port, origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/\/+$/, '');
   const { reason, code = '', addresses = 1, isCutOff, invalidByte } = error ?? {};
   const status = response?.status ?? 0;
-  if (!hasSucceeded && reason === 'tls' && NOT_TLS_CODES.includes(code))
+  if (error !== undefined && response?.retryAfterMs !== undefined)
+    yield 'The service asked for a pause (Retry-After): it limits requests, is overloaded or under maintenance. The exporter polls again after it. If this repeats, raise poll.interval, and check whether another exporter polls the same service codes.';
+  if (!hasOriginSucceeded && reason === 'tls' && NOT_TLS_CODES.includes(code))
     yield `The server at ${host} does not speak TLS. If it is the service, use http:// in upstream.base_url.`;
   // A server that expects TLS closes the connection, sends a TLS alert, or answers 400 in plain text.
   const isBroken = response === undefined && (reason === 'reset' || code === NOT_HTTP);
-  if (!hasSucceeded && !baseUrl.startsWith('https:') && (isBroken || status === 400))
+  if (!hasOriginSucceeded && !baseUrl.startsWith('https:') && (isBroken || status === 400))
     yield `The server at ${host} may expect TLS. If it does, use https:// in upstream.base_url.`;
   if (code === BROKEN_HTTP)
     yield 'The response breaks HTTP, although curl and browsers may accept it. Report the error to the operator of the service or of the proxy in front of it.';
+  if (code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL')
+    yield `The server at ${host} does not offer HTTP/1.1, only another protocol such as HTTP/2 (ALPN). Enable HTTP/1.1 there.`;
+  if (TLS_VERSION_CODE.test(code))
+    yield `The server at ${host} does not offer TLS 1.2 or later. Enable it there.`;
+  if (REJECTED_CLIENT_CODE.test(code))
+    yield `The server at ${host} rejected the handshake. If it requires a client certificate, check upstream.cert_file and upstream.key_file; otherwise check its ciphers.`;
   const showCertificate = `openssl s_client -showcerts -connect ${hostname}:${port || 443}`;
   if (UNTRUSTED_CERTIFICATE_CODE.test(code))
     yield `The certificate was issued by an untrusted authority. Add the certificate of that authority to the PEM file upstream.ca_file. To see the chain: ${showCertificate}`;
@@ -98,21 +112,16 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     const advice = redirect === origin ? '' : ` If ${redirect} is the service, use it in upstream.base_url.`;
     yield `The response is a redirect. The exporter does not follow it, because the signature is not valid for another address.${advice}`;
   }
-  if (symptoms.bodyStart === '<' || response?.header('content-type')?.startsWith('text/html') === true)
-    yield 'The response is a web page, for example of a login, a load balancer or another site. Check which server listens at upstream.base_url.';
-  if (reason === 'not_json' && response !== undefined && symptoms.compressedBytes === 0)
-    yield 'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.';
+  if (fetched.error !== undefined && response !== undefined) yield* diagnoseBody(fetched, response);
   if (invalidByte !== undefined && fetched.error !== undefined && hasBegun(fetched))
     yield `The listing is invalid at byte ${invalidByte}: the JSON of the service is broken. Report the error to the operator of the service.`;
   if (isCutOff === true)
     yield 'The listing ended early, although the connection did not break. Check the limits of size and time of the proxies and load balancers in front of the service.';
   if (status === 407)
     yield 'The proxy requires a user name and a password. Set them in the environment: http_proxy=http://user:password@host:port.';
-  if (status === 429)
+  if (status === 429 && response?.retryAfterMs === undefined)
     yield 'The service requests fewer polls. Raise poll.interval, and check whether another exporter polls the same service codes.';
-  if (status === 503 && response?.header('retry-after') !== undefined)
-    yield 'The service is overloaded or under maintenance, and asked for a pause. The exporter polls again after it. If this repeats, raise poll.interval, and check whether another exporter polls the same service codes.';
-  else if (status >= 500)
+  if (status >= 500 && response?.retryAfterMs === undefined)
     yield 'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.';
   if (response !== undefined && response.ageMs > 0)
     yield `The response comes from a cache and is ${response.ageMs / 1000} s old. Exclude ${TASK_LIST_PATH} from caching.`;
@@ -121,6 +130,30 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   const offsetMs = minClockOffsetMs(response?.clockOffset);
   if (offsetMs > CLOCK_TOLERANCE_MS)
     yield `The clocks of this machine and of the service differ by at least ${Math.round(offsetMs / 1000)} s, and signatures are valid for a short time only. Synchronize the clock (NTP).`;
+}
+
+/** Names the cause that the body of a failed poll shows; of several, the one that is certain. */
+function* diagnoseBody(
+  { error, bytes, bodyStart = '' }: FailedListing,
+  { header }: ResponseHead,
+): Generator<string> {
+  const { reason, code = '', isCutOff } = error;
+  const text = bodyStart.trimStart();
+  if (code === UNACCEPTED_CODING)
+    yield `The content coding of the response is not one that the exporter accepts. Configure the service, or the proxy that compresses, to send ${ACCEPTED_CODINGS} or no coding, and only one.`;
+  else if (code.startsWith('Z_') && !isCutOff)
+    yield 'The body is not compressed as Content-Encoding says. Check what compresses responses in front of the service: one program may have decompressed the body and kept the header.';
+  else if (reason === 'not_json' && bytes === 0)
+    yield 'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.';
+  else if (text.startsWith(GZIP_START))
+    yield 'The body is compressed with gzip, but the response has no Content-Encoding that says so. Check what compresses responses in front of the service: one program may have compressed the body twice or removed the header.';
+  else if (reason === 'not_json' && !text.startsWith('{') && LISTING_KEY.test(text))
+    yield 'The body has other text before the listing, for example a warning of a program (PHP). Report the error to the operator of the service.';
+  else if (
+    text.startsWith('<') ||
+    (!/^[{[]/.test(text) && header('content-type')?.startsWith('text/html') === true)
+  )
+    yield 'The response is a web page, for example of a login, a load balancer or another site. Check which server listens at upstream.base_url.';
 }
 
 /** Whether a body that is not JSON began as a listing. */

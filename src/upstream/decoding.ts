@@ -12,6 +12,8 @@ import type { TurnGate } from './turn-gate.ts';
 import { UpstreamError } from './errors.ts';
 
 export const ACCEPTED_CODINGS = 'gzip, deflate';
+/** The code of an error: the body was not read. */
+export const UNACCEPTED_CODING = 'UNACCEPTED_CODING';
 
 /** zlib, in a thread of its own, decompresses this much beyond what the consumer has read. */
 const READ_AHEAD_BYTES = 256 * 1024;
@@ -57,11 +59,13 @@ export function parseContentEncoding(contentEncoding: string): Coding | undefine
     .split(',')
     .map((text) => text.trim())
     .filter((text) => text !== '' && text !== 'identity');
-  if (more.length > 0) throw new UpstreamError('not_json', 'The response has more than one content coding');
+  const fail = (found: string): UpstreamError =>
+    new UpstreamError('not_json', `The response has ${found}`, { code: UNACCEPTED_CODING });
+  if (more.length > 0) throw fail('more than one content coding');
   if (name === undefined) return undefined;
   const coding = CODINGS.get(name);
   if (coding !== undefined) return coding;
-  throw new UpstreamError('not_json', `The response has a content coding other than ${ACCEPTED_CODINGS}`);
+  throw fail(`a content coding other than ${ACCEPTED_CODINGS}`);
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');

@@ -17,6 +17,8 @@ export const BROKEN_HTTP = 'UND_ERR_HTTP_PARSER';
 export const NO_WASM_MEMORY = 'WASM_MEMORY';
 /** undici reports any error in headers so if they have a Content-Length. */
 const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+/** The words of undici for a response with status 101, for which no request asks. */
+const SWITCHING_PROTOCOLS = 'bad upgrade';
 /** A compressed body ends early. */
 const UNEXPECTED_END = 'Z_BUF_ERROR';
 
@@ -58,6 +60,8 @@ const CODES_BY_REASON: readonly (readonly [reason: PollErrorReason, codes: RegEx
 export function toUpstreamError(error: unknown, hasHeaders = false): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const cause = findCause(error);
+  if (cause instanceof errors.SocketError && cause.message === SWITCHING_PROTOCOLS)
+    return new UpstreamError('http_status', 'Expected HTTP status 2xx, found 101', { status: 101 });
   const foundCode = getCode(cause);
   const code = foundCode === LENGTH_MISMATCH && !hasHeaders ? BROKEN_HTTP : foundCode;
   const reason = isResourceError(cause) ? 'resources' : classifyCode(code);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import type { ServerOptions } from 'node:https';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
 import { explainPolls, readDuration } from '../../../src/commands/once.ts';
 import { parseCommandLine } from '../../../src/commands/command-line.ts';
@@ -12,7 +14,7 @@ import { BUILD } from '../../support/build-info.ts';
 import { failHostNameLookup } from '../../support/configuration.ts';
 import { fixturePath, readIdentity } from '../../support/fixtures.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-import { serveHttp, serveHttps, serveProxy, findClosedPort } from '../../support/servers.ts';
+import { findClosedPort, serveHttp, serveHttps, serveProxy, serveRaw } from '../../support/servers.ts';
 import { METRIC_LABELS } from '../../../src/metrics/catalogue.ts';
 
 const SECRET = 'correct-horse-battery';
@@ -94,6 +96,58 @@ test('HTTPS to an HTTP port and HTTP to an HTTPS port are recognized', async (t)
   const secure = await serveHttps(t, readIdentity('server'), (_request, response) => response.end());
   const httpReport = await explain(secure.replace('https:', 'http:'));
   assert.match(unwrapText(httpReport.text), /may expect TLS/);
+});
+
+const EMPTY = JSON.stringify({ ret: 0, user_list: [], task_list: [] });
+const NO_BODY = /has no body/;
+
+for (const [name, headers, body, expected] of [
+  ['an unknown content coding', { 'content-encoding': 'utf-8' }, EMPTY, /content coding .* not one/],
+  ['brotli', { 'content-encoding': 'br' }, brotliCompressSync(EMPTY), /content coding .* not one/],
+  [
+    'gzip twice',
+    { 'content-encoding': 'gzip, gzip' },
+    gzipSync(gzipSync(EMPTY)),
+    /content coding .* not one/,
+  ],
+  ['gzip without its header', {}, gzipSync(EMPTY), /is compressed with gzip, but/],
+  ['the header of gzip without gzip', { 'content-encoding': 'gzip' }, EMPTY, /not compressed as/],
+  [
+    'a warning of PHP',
+    { 'content-type': 'text/html' },
+    `<br />\n<b>Warning</b>\n${EMPTY}`,
+    /other text before/,
+  ],
+  ['a web page', { 'content-type': 'text/html' }, '<!doctype html>', /is a web page/],
+  ['no body', {}, '', NO_BODY],
+] as const)
+  test(`the remedy for ${name} follows from the body`, async (t) => {
+    const url = await serveHttp(t, (_request, response) => response.writeHead(200, headers).end(body));
+    const [, remedies = ''] = unwrapText((await explain(url)).text).split(' remedy ', 2);
+    assert.match(remedies, expected);
+    if (expected !== NO_BODY) assert.doesNotMatch(remedies, NO_BODY);
+  });
+
+for (const [name, options, expected] of [
+  ['HTTP/2 only', { ALPNProtocols: ['h2'] }, /does not offer HTTP\/1\.1/],
+  ['TLS 1.1 only', { maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }, /does not offer TLS 1\.2/],
+  ['a client certificate', { maxVersion: 'TLSv1.2', requestCert: true }, /upstream\.cert_file/],
+] as const)
+  test(`the remedy for a server with ${name} follows from the handshake`, async (t) => {
+    const settings: ServerOptions = { ...readIdentity('server'), minVersion: 'TLSv1', ...options };
+    const url = await serveHttps(t, settings, (_request, response) => response.end('{}'));
+    const { text } = await explain(url, { args: [`--upstream.ca-file=${ca}`] });
+    assert.match(unwrapText(text), expected);
+    assert.doesNotMatch(unwrapText(text), /upstream\.ca_file/);
+  });
+
+test('status 101 is an HTTP status, not a lost connection', async (t) => {
+  const url = await serveRaw(t, (socket) => {
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n');
+  });
+  const { text } = await explain(url);
+  assert.match(unwrapText(text), /failed: http_status\. Expected HTTP status 2xx, found 101/);
+  assert.doesNotMatch(unwrapText(text), /expect TLS/);
 });
 
 for (const [name, args, expected] of [

@@ -48,7 +48,6 @@ export function createObservation(overrides: Partial<Observation> = {}): Observa
     isRequestSent: true,
     connection: { peer: '192.0.2.7:443 (IPv4), TLSv1.3' },
     compressedBytes: 100,
-    bodyStart: '{',
     times: { connectedMs: 12, firstByteMs: 34, totalMs: 56 },
     taskNames: [
       { source: 'opaque.room', names: ['main', undefined, 'backup'] },
@@ -59,7 +58,7 @@ export function createObservation(overrides: Partial<Observation> = {}): Observa
 }
 
 /** The fields of a poll without a response. */
-export const NO_RESPONSE = { response: undefined, compressedBytes: 0, bodyStart: '' };
+export const NO_RESPONSE = { response: undefined, compressedBytes: 0 };
 
 /** A poll that failed. */
 export function createFailure(

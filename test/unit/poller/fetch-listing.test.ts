@@ -125,6 +125,7 @@ test('an empty body has 0 bytes; without a response, size and status are undefin
     bytes: undefined,
     status: undefined,
     response: undefined,
+    bodyStart: '',
   });
 });
 
@@ -144,6 +145,7 @@ test('an error of the client is returned with what was received before it', asyn
     bytes: 26,
     status: 200,
     response: undefined,
+    bodyStart: '{"ret":0,"user_list":[{},{',
   });
 });
 

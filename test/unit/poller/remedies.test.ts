@@ -24,6 +24,21 @@ const respond = (status: number, headers: Readonly<Record<string, string>> = {})
   fetched: createFailure('http_status'),
   response: createResponse({ status }, headers),
 });
+/** A poll that failed with a status, whose response asks for a pause. */
+const pause = (status: number): Partial<Observation> => ({
+  fetched: createFailure('http_status'),
+  response: createResponse({ status, retryAfterMs: 60_000 }),
+});
+/** A poll whose body is not JSON. */
+const receive = (
+  bodyStart: string,
+  details: Parameters<typeof createFailure>[1] = {},
+  headers: Readonly<Record<string, string>> = {},
+): Partial<Observation> => ({
+  fetched: createFailure('not_json', details, { bytes: bodyStart.length, bodyStart }),
+  response: createResponse({}, headers),
+});
+const HTML = { 'content-type': 'text/html; charset=utf-8' };
 const { target } = createObservation();
 const rejected = { fetched: createFailure('api_error', {}, { ret: 1005 }) };
 const offset = (aheadMs: number): Partial<Observation> => ({
@@ -44,13 +59,17 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'a connection that breaks after successful polls': {
     ...fail('reset', 'UND_ERR_SOCKET'),
     ...http,
-    hasSucceeded: true,
+    hasOriginSucceeded: true,
   },
-  'status 400 after successful polls': { ...respond(400), ...http, hasSucceeded: true },
+  'status 404 at another path of a server that is polled': { ...respond(404), hasOriginSucceeded: true },
+  'status 400 after successful polls': { ...respond(400), ...http, hasOriginSucceeded: true },
   'a listing with an invalid byte': {
     fetched: createFailure('not_json', { invalidByte: 207 }, { ret: 0, users: 1 }),
   },
   'a broken connection over TLS': fail('reset', 'ECONNRESET'),
+  'a server with HTTP/2 only': fail('tls', 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'),
+  'a server with TLS 1.1 only': fail('tls', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'),
+  'a server that requires a client certificate': fail('tls', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'),
   'a chain that is not complete': fail('tls', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
   'a chain of an unknown authority': fail('tls', 'SELF_SIGNED_CERT_IN_CHAIN'),
   'a self-signed certificate': fail('tls', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
@@ -75,19 +94,35 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'status 404': respond(404),
   'a redirect to another host': respond(301, { location: 'https://other.example.com/x?token=1' }),
   'a redirect within the service': respond(302),
-  'a web page, recognized by its first character': { fetched: createFailure('not_json'), bodyStart: '<' },
-  'a web page, recognized by its media type': {
-    fetched: createFailure('not_json'),
-    response: createResponse({}, { 'content-type': 'text/html; charset=utf-8' }),
+  'a web page, recognized by its first character': receive(' <!doctype html>'),
+  'a web page, recognized by its media type': receive('Welcome', {}, HTML),
+  'a web page of status 502': { ...respond(502, HTML) },
+  'a listing with the media type of a web page': { response: createResponse({}, HTML) },
+  'a warning of PHP before the listing': receive(
+    '<br />\n<b>Warning</b>:  Undefined index in <b>/srv/a.php</b><br />\n{"ret":0,"user_list":[',
+    {},
+    HTML,
+  ),
+  'text before the listing': receive('Notice: cache miss\n{ "ret" : 0, "user_list": ['),
+  'gzip without its header': receive('\u001f\u008b\b'),
+  'a content coding that the exporter does not accept': {
+    fetched: createFailure('not_json', { code: 'UNACCEPTED_CODING' }, { bytes: undefined }),
+  },
+  'a body that is not compressed as its header says': {
+    fetched: createFailure('not_json', { code: 'Z_DATA_ERROR' }, { bytes: undefined }),
   },
   'a listing that is cut off': { fetched: createFailure('not_json', { isCutOff: true }) },
-  'an empty body': { fetched: createFailure('not_json'), compressedBytes: 0, bodyStart: '' },
+  'an empty body': receive(''),
   'status 401': respond(401),
   'status 403': respond(403),
   'status 407': respond(407),
   'status 429': respond(429),
   'status 502': respond(502),
-  'status 503 with Retry-After': respond(503, { 'retry-after': '60' }),
+  'status 401 with Retry-After': pause(401),
+  'status 403 with Retry-After': pause(403),
+  'status 429 with Retry-After': pause(429),
+  'status 503 with Retry-After': pause(503),
+  'a rejection by ret with Retry-After': { ...rejected, response: createResponse({ retryAfterMs: 60_000 }) },
   'a name with two addresses': {
     ...NO_RESPONSE,
     fetched: createFailure('timeout', { code: 'ETIMEDOUT', addresses: 2 }),
