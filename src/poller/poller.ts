@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { LRUCache } from 'lru-cache';
 import { FirstFailure } from '../runtime/background-task.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { mapYielding } from '../runtime/map-yielding.ts';
@@ -12,6 +13,9 @@ import {
   type ServiceCodePollerOptions,
   type StateWriter,
 } from './service-code-poller.ts';
+
+/** Those of base URLs: reloads may bring new ones without end. */
+const MAX_GOOD_ADDRESSES = 10_000;
 
 const HEALTH_CHECK_INTERVAL_MS = 5000;
 
@@ -48,6 +52,7 @@ export class Poller implements AsyncDisposable {
   readonly #options: PollerOptions;
   readonly #pollers = new Map<string, ServiceCodePoller>();
   readonly #failure = new FirstFailure();
+  readonly #goodAddresses = new LRUCache<string, true>({ max: MAX_GOOD_ADDRESSES });
   #isRunning = false;
   #wasHealthy = true;
   #hasFirstRoundEnded = false;
@@ -162,6 +167,7 @@ export class Poller implements AsyncDisposable {
       ...this.#options,
       code,
       tally,
+      goodAddresses: this.#goodAddresses,
       pollLogger: new PollLogger(logger.child({ service_code: serviceCode })),
     });
     this.#pollers.set(serviceCode, poller);

@@ -40,6 +40,8 @@ export interface ServiceCodePollerOptions {
   readonly pollLogger: PollLogger;
   readonly clock: Clock;
   readonly persistence?: StateWriter | undefined;
+  /** Where polls of any code have succeeded: base URLs, each with its path, and their origins. */
+  readonly goodAddresses: { has(address: string): boolean; set(address: string, isGood: true): unknown };
 }
 
 export interface PollPlan {
@@ -59,8 +61,6 @@ export class ServiceCodePoller {
   #polling: BackgroundTask | undefined;
   #code: PolledCode;
   #state: CodeState;
-  /** Of the last poll that succeeded. */
-  #lastGoodUrl: string | undefined;
   /** End of the pause that the service asked for; monotonic. */
   #pausedUntilMs = 0;
   /** Monotonic time at which the loop should wake up or the running poll started; `undefined` while idle. */
@@ -74,6 +74,8 @@ export class ServiceCodePoller {
     const unpolled = { polls: NO_POLLS, history: new PollHistory(), labels: NO_STATIC_LABELS };
     this.#state = { serviceCode, staleAfterMs, intervalMs, ...unpolled };
     tally.expectation = code.expectation;
+    // Restored: polls of an earlier process have succeeded, most likely there.
+    if (tally.listings > 0) this.#noteSuccess();
     this.#publish({});
   }
 
@@ -165,7 +167,7 @@ export class ServiceCodePoller {
     // A listing that scrapes have seen must survive a kill of the process.
     await persistence?.write(tally.serviceCode, records);
     const { wallMs, monotonicMs } = snapshot.at;
-    this.#lastGoodUrl = this.#code.baseUrl;
+    this.#noteSuccess();
     const poll = { atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) };
     this.#endPoll(good, poll, {
       isUp: true,
@@ -177,8 +179,15 @@ export class ServiceCodePoller {
     pollLogger.logSuccess(snapshot, problems, durationMs);
   }
 
+  #noteSuccess(): void {
+    const { href, origin } = new URL(this.#code.baseUrl);
+    for (const address of [href, origin]) this.#options.goodAddresses.set(address, true);
+  }
+
   #fail(failed: FailedListing, startedMs: number): void {
     const { error } = failed;
+    const { goodAddresses } = this.#options;
+    const { href, origin } = new URL(this.#code.baseUrl);
     const { wallMs, monotonicMs } = this.#getInstant();
     this.#pausedUntilMs = monotonicMs + Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS);
     const failure: PollFailure = {
@@ -188,7 +197,8 @@ export class ServiceCodePoller {
         target: this.#code,
         fetched: failed,
         response: failed.response,
-        hasSucceeded: this.#lastGoodUrl === this.#code.baseUrl,
+        hasSucceeded: goodAddresses.has(href),
+        hasOriginSucceeded: goodAddresses.has(origin),
       }),
       sinceMs: this.#state.failure?.sinceMs ?? wallMs,
       pausedUntilMs:

@@ -209,6 +209,19 @@ describe('the state of a service code', () => {
     assert.doesNotMatch(await failAndFindRemedies(), /TLS/);
   });
 
+  it('has no remedy that suggests TLS if another service code is polled without, or an earlier process did', async (t) => {
+    const { poller, client, getState } = createRig(t, ['A', 'B']);
+    const polled = poller.pollOnce(new AbortController().signal);
+    await nextTurn();
+    await client.requests[0]?.respond(GOOD);
+    await client.requests[1]?.fail(RESET);
+    await polled;
+    assert.doesNotMatch(getState('B').failure?.remedies.join(' ') ?? '', /TLS/);
+    const restarted = createRig(t, ['A'], { restored: poller.tallies.slice(0, 1) });
+    await restarted.pollOnce((request) => request.fail(RESET));
+    assert.doesNotMatch(restarted.getState().failure?.remedies.join(' ') ?? '', /TLS/);
+  });
+
   it('has a remedy that names the first invalid byte of a listing', async (t) => {
     const { pollOnce, getState } = createRig(t);
     await pollOnce((request) => request.respond(String.raw`{"ret":0,"user_list":[],"task_list":["\q"]}`));

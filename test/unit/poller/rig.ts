@@ -7,6 +7,7 @@ import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { Poller } from '../../../src/poller/poller.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
+import type { Tally } from '../../../src/tally/tally.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { ManualClient, TARGET } from '../../support/manual-client.ts';
 import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
@@ -27,6 +28,8 @@ export interface RigOptions<Clock extends ManualClock> {
   readonly clock?: Clock;
   readonly intervalMs?: number;
   readonly timeoutMs?: number;
+  /** Of an earlier process. */
+  readonly restored?: readonly Tally[];
 }
 
 export type Rig = ReturnType<typeof createRig>;
@@ -35,7 +38,7 @@ export type Rig = ReturnType<typeof createRig>;
 export function createRig<Clock extends ManualClock>(
   t: TestContext,
   serviceCodes: readonly string[] = ['A'],
-  { clock: givenClock, ...settings }: RigOptions<Clock> = {},
+  { clock: givenClock, restored = [], ...settings }: RigOptions<Clock> = {},
 ) {
   const clock = givenClock ?? new ManualClock(START_MS);
   const client = new ManualClient(clock);
@@ -44,6 +47,11 @@ export function createRig<Clock extends ManualClock>(
   const poller = new Poller({
     codes: serviceCodes.map((serviceCode) => createPolledCode(serviceCode, settings)),
     tallySettings: { maxLabelSets: 100, maxStreamRate: 12.5e6, perTask: false, maxTasks: 10 },
+    persistence: {
+      tallies: new Map(restored.map((tally) => [tally.serviceCode, tally])),
+      restore: () => Promise.resolve(undefined),
+      write: () => Promise.resolve(),
+    },
     client,
     readers: getReaderPool(),
     store,
