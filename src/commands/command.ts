@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { findWarnings, type Configuration } from '../config/configuration.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
 import type { ConfigFileSystem } from '../config/file-system.ts';
-import { findUnknownVariables } from '../config/sources.ts';
+import { findUnknownVariables, findUnverifiedTls } from '../config/sources.ts';
 import { formatConfigurationSummary } from '../config/summary.ts';
 import { METRIC_LABELS } from '../metrics/catalogue.ts';
 import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts';
@@ -28,8 +28,8 @@ export interface CommandIo {
   readonly signal: AbortSignal;
   /** Sets the listener for reload signals; calls it immediately if there was one before. */
   readonly onReload: (listener: () => void) => void;
-  /** Makes a rejection of the command, and any uncaught error, a log line. */
-  readonly reportFatalErrorsTo: (logger: Logger) => void;
+  /** Makes a rejection of the command, any uncaught error and each warning of Node.js a log line. */
+  readonly reportTo: (logger: Logger) => void;
   readonly clock: Clock;
 }
 
@@ -81,7 +81,12 @@ export function withConfiguration(
         configFile === undefined ? undefined : await loadWebConfiguration(configFile, files.readFile);
       io.signal.throwIfAborted();
       const webWarnings = web === undefined ? [] : findWebWarnings(web);
-      const warnings = [...unknownVariables, ...findWarnings(configuration), ...webWarnings];
+      const warnings = [
+        ...unknownVariables,
+        ...findUnverifiedTls(environment),
+        ...findWarnings(configuration),
+        ...webWarnings,
+      ];
       loadReaderModule();
       if (others.has('config.check')) {
         if (configuration.state !== undefined) await importLevelDb();

@@ -18,13 +18,14 @@ export const once = withConfiguration(
   async ({ build, flags, warnings, ...loaded }, io) => {
     const configuration = selectServiceCodes(loaded.configuration, flags);
     const { serviceCodes, shard } = configuration;
-    const { stdout, stderr, log, clock, signal } = io;
+    const { stdout, stderr, log, clock, signal, reportTo } = io;
     for (const warning of warnings) stderr.write(`${warning}\n`);
     if (serviceCodes.length === 0) stderr.write(formatNoServiceCodes(shard));
     const forMs = readDuration(flags);
     if (flags.has('explain') || forMs !== undefined)
       return await explainPolls(configuration, build, io, forMs);
     const logger = createLogger({ ...configuration.log, destination: log });
+    reportTo(logger);
     await using exporter = createExporter(configuration, { clock, logger, log, build });
     await exporter.poller.pollOnce(signal);
     const families = await exporter.facade.collect('everything', 'total');

@@ -36,7 +36,7 @@ interface EarlySignals {
 async function runCommand(
   args: readonly string[],
   hasHungUp: () => boolean,
-  io: Pick<CommandIo, 'stdout' | 'signal' | 'reportFatalErrorsTo'>,
+  io: Pick<CommandIo, 'stdout' | 'signal' | 'reportTo'>,
 ): Promise<number> {
   const [first = '--', ...rest] = args;
   const [name, commandArgs] = first.startsWith('-') ? ['serve', args] : [first, rest];
@@ -89,8 +89,13 @@ export async function runProgram(
     const stack = error instanceof Error ? error.stack : undefined;
     process.stderr.write(`xvs-exporter: ${stack ?? getErrorMessage(error)}\n`);
   };
-  const reportFatalErrorsTo = (logger: Logger): void => {
+  const reportTo = (logger: Logger): void => {
     reportFatalError = (error) => logger.fatal({ err: error }, 'Unexpected error; exiting');
+    // There is none with NODE_NO_WARNINGS.
+    if (process.listenerCount('warning') === 0) return;
+    process.removeAllListeners('warning').on('warning', ({ name, message }) => {
+      logger.warn({ name, warning: message }, 'Node.js warned');
+    });
   };
   const failure = new FirstFailure();
   // Unhandled rejections arrive here too.
@@ -101,7 +106,7 @@ export async function runProgram(
   let drainDeadline = waitForAbort(signal);
   try {
     exitCode = await Promise.race([
-      runCommand(args, hasHungUp, { stdout, signal, reportFatalErrorsTo }),
+      runCommand(args, hasHungUp, { stdout, signal, reportTo }),
       failure.promise,
     ]);
   } catch (error) {

@@ -10,10 +10,10 @@ import { withConfiguration } from './command.ts';
 
 /** Runs the exporter until the signal aborts. Rejects immediately on an unexpected error. */
 export const serve = withConfiguration(async ({ configuration, build, source, warnings }, io) => {
-  const { log, clock, signal, reportFatalErrorsTo } = io;
+  const { log, clock, signal, reportTo } = io;
   const { serviceCodes, shard } = configuration;
   const logger = createLogger({ ...configuration.log, destination: log });
-  reportFatalErrorsTo(logger);
+  reportTo(logger);
   const fields = {
     version: build.version,
     revision: build.revision,

@@ -135,6 +135,16 @@ export function findUnknownVariables(environment: Environment): readonly string[
     });
 }
 
+const VERIFICATION_VARIABLE = 'NODE_TLS_REJECT_UNAUTHORIZED';
+
+/** Warns if Node.js accepts any certificate of a service or proxy. */
+export function findUnverifiedTls(environment: Environment): readonly string[] {
+  if (environment[VERIFICATION_VARIABLE] !== '0') return [];
+  const found = '0, with which any certificate of the service is accepted';
+  const remedy = 'unset it; upstream.ca_file takes the certificate of an authority';
+  return [`environment variable ${VERIFICATION_VARIABLE}: ${expectedFound('no value', found, remedy)}`];
+}
+
 /** All settings: each from the last source that gives it, else its default. */
 export interface MergedSettings {
   get<P extends SettingPath>(this: void, path: P): SettingValue<P>;

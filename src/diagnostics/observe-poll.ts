@@ -99,6 +99,14 @@ export async function observePoll(
 function describePeer(socket: Socket): string {
   const { remoteAddress = '', remoteFamily = 'unknown family', remotePort = '' } = socket;
   const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress;
-  const tls = socket instanceof TLSSocket ? (socket.getProtocol() ?? 'TLS') : 'no TLS';
-  return `${host}:${remotePort} (${remoteFamily}), ${tls}`;
+  return `${host}:${remotePort} (${remoteFamily}), ${describeTls(socket)}`;
+}
+
+/** With NODE_TLS_REJECT_UNAUTHORIZED=0, connections go on whatever the certificate is. */
+function describeTls(socket: Socket): string {
+  if (!(socket instanceof TLSSocket)) return 'no TLS';
+  const protocol = socket.getProtocol() ?? 'TLS';
+  return socket.authorized
+    ? protocol
+    : `${protocol}, certificate not verified (${String(socket.authorizationError)})`;
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { z } from 'zod';
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { readFixture } from '../../support/fixtures.ts';
+import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { Program, PROGRAM_PATH, SETTINGS, startProgram } from '../../support/program.ts';
+import { serveHttps } from '../../support/servers.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
 
 const manifest: unknown = JSON.parse(readFixture('../../package.json').toString());
@@ -54,6 +56,33 @@ test('once prints the exposition of one poll and exits with 0, or with 1 if the 
   assert.equal(await bad.exitCode, 1);
   assert.match(bad.stdout, /^xvs_up\{service_code="TESTING"\} 0$/m);
   assert.match(bad.stdout, /^xvs_ret\{service_code="TESTING"\} 1005$/m);
+});
+
+const UNVERIFIED = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+
+test('without verification of certificates, log lines say so, those of Node.js too', async (t) => {
+  const listing = JSON.stringify({ ret: 0, user_list: [], task_list: [] });
+  const url = await serveHttps(t, readIdentity('self-signed'), (_request, response) => response.end(listing));
+  await using serve = startProgram([], { ...SETTINGS, XVS_UPSTREAM_BASE_URL: url, ...UNVERIFIED });
+  await serve.waitForOutput(/(Poll succeeded)/);
+  serve.signal('SIGTERM');
+  assert.equal(await serve.exitCode, 0);
+  await using once = startProgram(['once'], { ...createSettings(url), ...UNVERIFIED });
+  assert.equal(await once.exitCode, 0);
+  const warning = /NODE_TLS_REJECT_UNAUTHORIZED: expected no value, found 0, with which any certificate/;
+  const [onceWarning = '', ...onceLines] = once.stderr.trimEnd().split('\n');
+  assert.match(onceWarning, warning);
+  for (const lines of [serve.stderr.trimEnd().split('\n'), onceLines]) {
+    const entries = lines.map((line) => z.object({ msg: z.string() }).parse(JSON.parse(line)));
+    assert.ok(entries.some(({ msg }) => msg === 'Node.js warned'));
+  }
+  assert.match(serve.stderr, warning);
+  await using explain = startProgram(['once', '--explain'], { ...createSettings(url), ...UNVERIFIED });
+  assert.equal(await explain.exitCode, 0);
+  assert.match(
+    explain.stdout,
+    /TLSv1\.3, certificate not verified \(DEPTH_ZERO_SELF_SIGNED_CERT\), certificate/,
+  );
 });
 
 /** The capacity of a pipe on Linux: the first write beyond it is asynchronous. */
