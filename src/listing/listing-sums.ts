@@ -28,7 +28,8 @@ import { createTaskListTable, parseInputProtocol, type TaskListTable, type Tasks
 import type { TaskNameField } from './task-name.ts';
 import { readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
 
-/** Value of a field of the kind `match` that is present and another text. */
+/** Values of a field of the kind `match` that is present. */
+const POLLED_TEXT = 1;
 const OTHER_TEXT = 2;
 
 type Tables = { readonly [G in RecordGroupName]: RowTable<FamilyOf<G>> };
@@ -64,6 +65,7 @@ export class ListingSums {
   readonly #readings: TaskReadings;
   readonly #rejections: Rejections;
   readonly #foreign = { user: 0, task: 0 };
+  #ofPolledCode = 0;
   readonly #surplus = { input: 0, output: 0, stream: 0 };
 
   constructor(
@@ -105,6 +107,7 @@ export class ListingSums {
     this.users = 0;
     this.taskCount = 0;
     Object.assign(this.#foreign, { user: 0, task: 0 });
+    this.#ofPolledCode = 0;
     Object.assign(this.#surplus, { input: 0, output: 0, stream: 0 });
   }
 
@@ -136,6 +139,7 @@ export class ListingSums {
       tasks: this.#readings.finish(),
       rows: this.#listRows(),
       firstRejected: this.#rejections.listFirst(),
+      ofPolledCode: this.#ofPolledCode,
     };
   }
 
@@ -144,9 +148,7 @@ export class ListingSums {
     const { rows, service_code } = this.#batch.columns.user;
     users.countAll(0, rows, 'onlineUsers');
     userServers.countAll(0, rows, 'serverOnlineUsers');
-    let foreign = 0;
-    for (let row = 0; row < rows; row += 1) if (service_code[row] === OTHER_TEXT) foreign += 1;
-    this.#foreign.user += foreign;
+    for (let row = 0; row < rows; row += 1) this.#countCode('user', service_code[row]);
     this.users += rows;
   }
 
@@ -218,7 +220,7 @@ export class ListingSums {
     for (let row = first.task; row < end.task; row += 1) {
       addToColumn(columns.tasks, found[row], 1);
       if ((progress[row] ?? 0) > 0) addToColumn(columns.tasksWithProgress, found[row], 1);
-      if (service_code[row] === OTHER_TEXT) this.#foreign.task += 1;
+      this.#countCode('task', service_code[row]);
       this.#surplus.input += inputs.surplus[row] ?? 0;
       this.#surplus.output += outputs.surplus[row] ?? 0;
     }
@@ -271,6 +273,11 @@ export class ListingSums {
       foreignRecords: this.#listForeign(),
       listingSurplus: this.#listSurplus(),
     });
+  }
+
+  #countCode(record: 'user' | 'task', match: number | undefined): void {
+    if (match === POLLED_TEXT) this.#ofPolledCode += 1;
+    else if (match === OTHER_TEXT) this.#foreign[record] += 1;
   }
 
   #listForeign(): TextRows<'foreignRecords'> {

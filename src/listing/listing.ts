@@ -83,6 +83,8 @@ export interface Listing {
   readonly rows: ListingRows;
   /** The first five entries that were rejected. */
   readonly firstRejected: readonly RejectedEntry[];
+  /** Records whose `service_code` is the polled one. */
+  readonly ofPolledCode: number;
 }
 
 /** What to read of the listing of a service code. */

@@ -138,6 +138,17 @@ class ReceivedResponse {
   }
 }
 
+/** The code of an error: a listing is another account's. */
+export const FOREIGN_LISTING = 'FOREIGN_LISTING';
+
+/** Rejects a listing of an account whose records name their service code, if they name another one now. */
+export function rejectForeign({ listing, ...good }: GoodListing): FailedListing | undefined {
+  const { ofPolledCode, rows, users, taskCount: tasks } = listing;
+  if (ofPolledCode > 0 || rows.foreignRecords.labelSets.length === 0) return undefined;
+  const message = 'Expected records of this service code, found only those of another';
+  return { ...good, error: new UpstreamError('bad_shape', message, { code: FOREIGN_LISTING }), users, tasks };
+}
+
 function createResponseError(response: ListingResponse, ret: number | undefined): UpstreamError {
   const { status } = response;
   if (isSuccessStatus(status))

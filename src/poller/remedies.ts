@@ -6,7 +6,7 @@ import { BROKEN_HTTP, NO_WASM_MEMORY, NOT_HTTP } from '../upstream/error-classif
 import { ACCEPTED_CODINGS, UNACCEPTED_CODING } from '../upstream/decoding.ts';
 import { POLL_ERRORS } from '../upstream/errors.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
-import type { FailedListing, GoodListing } from './fetch-listing.ts';
+import { FOREIGN_LISTING, type FailedListing, type GoodListing } from './fetch-listing.ts';
 
 /** What a remedy is found by. Only the poll loop knows what has succeeded, and only an observed poll the rest. */
 export interface Symptoms {
@@ -123,7 +123,9 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield 'The service requests fewer polls. Raise poll.interval, and check whether another exporter polls the same service codes.';
   if (status >= 500 && response?.retryAfterMs === undefined)
     yield 'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.';
-  if (response !== undefined && response.ageMs > 0)
+  if (code === FOREIGN_LISTING)
+    yield `The listing is that of another service code. Most likely a cache in front of the service ignores the query of the address (service_code). Exclude ${TASK_LIST_PATH} from caching.`;
+  else if (response !== undefined && response.ageMs > 0)
     yield `The response comes from a cache and is ${response.ageMs / 1000} s old. Exclude ${TASK_LIST_PATH} from caching.`;
   if (error === undefined && fetched.listing.rows.invalidRecords.labelSets.length > 0)
     yield 'Invalid entries are left out of all sums; xvs_exporter_invalid_records_total counts them. Report them to the operator of the service.';

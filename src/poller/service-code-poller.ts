@@ -9,7 +9,7 @@ import type { TallyRecords } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { getCodeKind } from '../upstream/errors.ts';
-import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
+import { fetchListing, rejectForeign, type FailedListing, type GoodListing } from './fetch-listing.ts';
 import { computeTotals, PollHistory, type CompletedPoll } from './poll-history.ts';
 import type { PollLogger } from './poll-logger.ts';
 import { NO_POLLS, type SkipReason } from './poll-metrics.ts';
@@ -61,6 +61,8 @@ export class ServiceCodePoller {
   #polling: BackgroundTask | undefined;
   #code: PolledCode;
   #state: CodeState;
+  /** Whether earlier listings had records that name the code; those of an alias never do. */
+  #isNamed = false;
   /** End of the pause that the service asked for; monotonic. */
   #pausedUntilMs = 0;
   /** Monotonic time at which the loop should wake up or the running poll started; `undefined` while idle. */
@@ -101,7 +103,10 @@ export class ServiceCodePoller {
   configure(code: PolledCode): void {
     const { tally } = this.#options;
     // The pause was requested by the server at the old address.
-    if (code.baseUrl !== this.#code.baseUrl) this.#pausedUntilMs = 0;
+    if (code.baseUrl !== this.#code.baseUrl) {
+      this.#pausedUntilMs = 0;
+      this.#isNamed = false;
+    }
     this.#code = code;
     tally.stallAfterMs = code.stallAfterMs;
     tally.pollIntervalMs = code.intervalMs;
@@ -149,8 +154,13 @@ export class ServiceCodePoller {
     const startedMs = clock.monotonic();
     const { accountShare } = tally;
     const fetched = await fetchListing(client, this.#code, readers, accountShare, signal);
-    if (fetched.error === undefined) await this.#commit(fetched, startedMs);
-    else this.#fail(fetched, startedMs);
+    if (fetched.error !== undefined) {
+      this.#fail(fetched, startedMs);
+      return;
+    }
+    const foreign = this.#isNamed ? rejectForeign(fetched) : undefined;
+    if (foreign === undefined) await this.#commit(fetched, startedMs);
+    else this.#fail(foreign, startedMs);
   }
 
   #computeNextDueMs(lastDueMs: number): number {
@@ -168,6 +178,7 @@ export class ServiceCodePoller {
     await persistence?.write(tally.serviceCode, records);
     const { wallMs, monotonicMs } = snapshot.at;
     this.#noteSuccess();
+    this.#isNamed ||= good.listing.ofPolledCode > 0;
     const poll = { atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) };
     this.#endPoll(good, poll, {
       isUp: true,

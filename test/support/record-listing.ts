@@ -35,6 +35,8 @@ export class RecordListing {
       tasks: this.#tasks,
       rows: this.#rows,
       firstRejected: [],
+      // The oracle does not tell records that name the polled code from those that name none.
+      ofPolledCode: 0,
     };
   }
 

@@ -231,6 +231,26 @@ describe('the state of a service code', () => {
     );
   });
 
+  it('is down with the listing of another service code, unless its own records never named it', async (t) => {
+    const list = (serviceCode: string | undefined): string => {
+      const task = { id: 'task-1', vs_id: 'v1', input_bytes: 1, service_code: serviceCode };
+      return JSON.stringify({ ret: 0, user_list: [{ service_code: serviceCode }], task_list: [task] });
+    };
+    const { pollOnce, getState } = createRig(t);
+    const poll = async (serviceCode: string | undefined): Promise<unknown> => {
+      await pollOnce((request) => request.respond(list(serviceCode)));
+      return getState().isUp;
+    };
+    assert.deepEqual([await poll('B'), await poll(undefined), await poll('A')], [true, true, true]);
+    const { snapshot } = getState();
+    assert.equal(await poll('B'), false);
+    const { failure, snapshot: kept } = getState();
+    assert.equal(failure?.reason, 'bad_shape');
+    assert.match(failure.remedies.join(' '), /a cache in front of the service ignores the query/);
+    assert.equal(kept, snapshot);
+    assert.deepEqual([await poll(undefined), await poll('A')], [true, true]);
+  });
+
   it('has the duration of the poll from its start to its commit', async (t) => {
     const { clock, pollOnce, getState } = createRig(t);
     await pollOnce((request) => {

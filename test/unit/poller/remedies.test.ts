@@ -128,6 +128,7 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
     fetched: createFailure('timeout', { code: 'ETIMEDOUT', addresses: 2 }),
   },
   'a response of a cache': { response: createResponse({ ageMs: 120_000 }) },
+  'a listing of another service code': { fetched: createFailure('bad_shape', { code: 'FOREIGN_LISTING' }) },
   'a listing beyond the size limit': { fetched: createFailure('too_large') },
   'JSON that is not a listing': { fetched: createFailure('bad_shape') },
   'invalid records': { fetched: createGoodListing({ ret: 0, user_list: [7], task_list: [] }) },
