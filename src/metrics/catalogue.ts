@@ -98,7 +98,7 @@ export const WEB_FAMILIES = define([], {
   },
   tlsCertificateNotAfter: {
     name: 'xvs_exporter_tls_certificate_not_after_timestamp_seconds',
-    help: 'When the certificate of the web server expires; only with TLS.',
+    help: 'When the first certificate that the web server sends expires; only with TLS.',
   },
 });
 

@@ -103,6 +103,6 @@ export const POLL_FAMILIES = define(['service_code'], {
   },
   upstreamCertificateNotAfter: {
     name: 'xvs_exporter_upstream_certificate_not_after_timestamp_seconds',
-    help: 'Earliest expiry of a certificate in the chain of the service; absent without TLS, or if the last poll got no response.',
+    help: 'Earliest expiry of the certificates by which the service is verified; absent without TLS, or if the last poll got no response.',
   },
 });

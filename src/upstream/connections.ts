@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
-import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import { buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
+import { CertificatePaths } from './certificate-path.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
 import { NoProxy } from './no-proxy.ts';
@@ -71,11 +72,13 @@ export class UpstreamConnections implements AsyncDisposable {
   /** By whether they use proxies, and whether they open a connection for each request. */
   readonly #dispatchers = new Map<string, Dispatcher>();
   readonly #sockets = new Set<Socket>();
+  readonly #certificatePaths: CertificatePaths;
   readonly #certificateNotAfterMs = new Map<string, number>();
   #isClosed = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.#certificatePaths = new CertificatePaths(options.tls.ca);
     this.#noProxy = new NoProxy(options.proxy.noProxy ?? '');
   }
 
@@ -104,7 +107,7 @@ export class UpstreamConnections implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy(new Error('The client is closed'));
   }
 
-  /** The soonest expiry in the certificate chain; `undefined` before the first TLS connection. */
+  /** The soonest expiry in the verified path of certificates; `undefined` before the first TLS connection. */
   getCertificateNotAfterMs(origin: string): number | undefined {
     return this.#certificateNotAfterMs.get(origin);
   }
@@ -194,7 +197,7 @@ export class UpstreamConnections implements AsyncDisposable {
         if (socket instanceof Socket) observer?.onConnected(socket);
         if (socket instanceof TLSSocket) {
           limitKeyUpdates(socket);
-          const notAfterMs = findSoonestExpiryMs(socket.getPeerCertificate(true));
+          const notAfterMs = this.#certificatePaths.findSoonestExpiryMs(socket.getPeerCertificate(true));
           this.#certificateNotAfterMs.set(`${target.protocol}//${target.host ?? ''}`, notAfterMs);
         }
         callback(...result);
@@ -240,15 +243,6 @@ class AgingClient extends Client {
       this.stats.connected && this.#clock.monotonic() - this.#connectedMs >= MAX_CONNECTION_AGE_MS;
     return super.dispatch({ ...options, reset: options.reset === true || isOld }, handler);
   }
-}
-
-/** The last certificate of a chain is its own issuer, or has none if the chain is incomplete. */
-function findSoonestExpiryMs(certificate: PeerCertificate & Partial<DetailedPeerCertificate>): number {
-  const { valid_to: validTo, fingerprint256, issuerCertificate: issuer } = certificate;
-  const expiryMs = Date.parse(validTo);
-  return issuer === undefined || issuer.fingerprint256 === fingerprint256
-    ? expiryMs
-    : Math.min(expiryMs, findSoonestExpiryMs(issuer));
 }
 
 /**

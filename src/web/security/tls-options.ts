@@ -25,7 +25,7 @@ export interface TlsSection {
 export interface TlsServerOptions {
   readonly clientAuth: ClientAuth;
   readonly secureContext: SecureContextOptions & { readonly cert: string };
-  /** End of the server's certificate, in milliseconds since the Unix epoch. */
+  /** The soonest end of the certificates that the server sends, in milliseconds since the Unix epoch. */
   readonly notAfterMs: number;
 }
 
@@ -69,8 +69,9 @@ export async function readTlsServerOptions(
       // A session would outlive the client certificate. Node.js keeps sessions in tickets only.
       ...(clientAuth.isRequired && { secureOptions: constants.SSL_OP_NO_TICKET }),
     },
-    // An expired certificate may follow that of the server, for old clients (cross-signing).
-    notAfterMs: Date.parse(new X509Certificate(cert).validTo),
+    notAfterMs: parseCertificates(cert, locateKey('cert_file'))
+      .map(({ validTo }) => Date.parse(validTo))
+      .reduce((one, other) => Math.min(one, other)),
   };
 }
 

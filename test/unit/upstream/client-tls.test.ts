@@ -46,6 +46,18 @@ describe('TLS', () => {
     assert.deepEqual(found, [Math.min(...expiries), Math.min(...expiries)]);
   });
 
+  it('reports the expiry of the path to a trusted certificate, not of one that was sent besides', async (t) => {
+    const { cert, key } = readIdentity('issued-by-root');
+    const url = await serveHttps(t, { cert: cert + readPem('cross-signed.pem'), key }, respond);
+    const client = openClient(t, { tls: { ca: readPem('root.pem') } });
+    const found: (number | undefined)[] = [];
+    const observer = {
+      onResponse: ({ certificateNotAfterMs }: ResponseHead) => found.push(certificateNotAfterMs),
+    };
+    await client.requestListing(targetAt(url), () => undefined, new AbortController().signal, observer);
+    assert.deepEqual(found, [Date.parse(new X509Certificate(cert).validTo)]);
+  });
+
   it('sends its client certificate to a server that requires one', async (t) => {
     const options = { ...readIdentity('server'), ca, requestCert: true, rejectUnauthorized: true };
     const url = await serveHttps(t, options, respond);

@@ -158,10 +158,15 @@ test('a reload cannot weaken the check of client certificates or the TLS version
   }
 });
 
-test('the end of the server certificate is a metric', async (t) => {
+test('the first end of the certificates that the server sends is a metric', async (t) => {
   const { write, metrics } = await startSecuredServer(t, TLS);
   assert.equal(metrics.certificateNotAfterMs, Date.UTC(2100, 0));
   await write(TLS.replaceAll('server.', 'expired.'));
+  assert.equal(metrics.certificateNotAfterMs, Date.UTC(2001, 0));
+  await write(TLS);
+  assert.equal(metrics.certificateNotAfterMs, Date.UTC(2100, 0));
+  const [server, expired] = ['server', 'expired'].map((name) => readIdentity(name).cert);
+  await write(`${server}${expired}`, 'server.pem');
   assert.equal(metrics.certificateNotAfterMs, Date.UTC(2001, 0));
 });
 
