@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.ts';
+import { getWallOffsetMs, type Clock } from '../runtime/clock.ts';
 import { MEMORY_LIMIT_BYTES } from '../runtime/limits.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
@@ -67,6 +67,7 @@ export class ExporterMetrics implements Disposable {
   readonly pollDurations = new Histogram(PROCESS_FAMILIES.pollDuration.buckets);
   readonly #collectVolatile: () => { readonly seconds: number; readonly web: readonly Family[] };
   readonly #collectDefaults: () => Promise<readonly Family[]>;
+  /** In monotonic time, as the losses are. */
   #configLoads: Omit<ConfigLoads, 'codeLosses'>;
   #codeFiles: readonly CodeFileStatus[] = [];
   #codeLosses: readonly CodeLoss[] = [];
@@ -77,7 +78,7 @@ export class ExporterMetrics implements Disposable {
     this.#defaultMetrics = new DefaultMetrics(logger);
     this.#options = options;
     this.#clock = clock;
-    this.#configLoads = { lastSuccessMs: clock.now(), lastFailureMs: undefined };
+    this.#configLoads = { lastSuccessMs: clock.monotonic(), lastFailureMs: undefined };
     this.#collectVolatile = shareFor(VOLATILE_METRICS_MAX_AGE_MS, clock, () => {
       return { seconds: clock.now() / 1000, web: this.web.families };
     });
@@ -88,7 +89,7 @@ export class ExporterMetrics implements Disposable {
 
   /** Records the result of a load of the configuration; `codeFiles` only if they were applied. */
   recordConfigLoad(isSuccessful: boolean, codeFiles: readonly CodeFileStatus[] = this.#codeFiles): void {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.monotonic();
     this.#updateCodeLosses(codeFiles, nowMs);
     this.#codeFiles = codeFiles;
     this.#configLoads = isSuccessful
@@ -99,7 +100,8 @@ export class ExporterMetrics implements Disposable {
   #updateCodeLosses(codeFiles: readonly CodeFileStatus[], untilMs: number): void {
     const counts = new Map(codeFiles.map(({ name, codes }) => [name, codes.length]));
     const countCodes = (file: string): number => counts.get(file) ?? 0;
-    const unchanged = this.configLoads.codeLosses.filter(({ file, codes }) => countCodes(file) === codes);
+    const recent = this.#codeLosses.filter((loss) => untilMs - loss.untilMs < CODE_LOSS_SHOWN_MS);
+    const unchanged = recent.filter(({ file, codes }) => countCodes(file) === codes);
     const lost = this.#codeFiles.map(({ name: file, codes: { length: before } }) => {
       return { file, codes: countCodes(file), before, untilMs };
     });
@@ -107,10 +109,15 @@ export class ExporterMetrics implements Disposable {
   }
 
   get configLoads(): ConfigLoads {
-    const sinceMs = this.#clock.now() - CODE_LOSS_SHOWN_MS;
+    const offsetMs = getWallOffsetMs(this.#clock);
+    const sinceMs = this.#clock.monotonic() - CODE_LOSS_SHOWN_MS;
+    const { lastSuccessMs, lastFailureMs } = this.#configLoads;
     return {
-      ...this.#configLoads,
-      codeLosses: this.#codeLosses.filter(({ untilMs }) => untilMs > sinceMs),
+      lastSuccessMs: lastSuccessMs + offsetMs,
+      lastFailureMs: lastFailureMs === undefined ? undefined : lastFailureMs + offsetMs,
+      codeLosses: this.#codeLosses
+        .filter(({ untilMs }) => untilMs > sinceMs)
+        .map((loss) => ({ ...loss, untilMs: loss.untilMs + offsetMs })),
     };
   }
 
@@ -130,6 +137,8 @@ export class ExporterMetrics implements Disposable {
   #collectProcess(serviceCodes: number): readonly Family[] {
     const { version, revision, nodeVersion, shard = SINGLE_SHARD, accountBudget, log, state } = this.#options;
     const { lastSuccessMs, lastFailureMs } = this.#configLoads;
+    const offsetMs = getWallOffsetMs(this.#clock);
+    const toTimestamp = (ms: number): number => Math.round(ms + offsetMs) / 1000;
     return toFamilies(PROCESS_FAMILIES, {
       serviceCodes: columnOf(serviceCodes),
       shards: columnOf(shard.count),
@@ -140,11 +149,11 @@ export class ExporterMetrics implements Disposable {
       logLinesDropped: columnOf(log?.droppedLines ?? 0),
       memoryLimit: columnOf(MEMORY_LIMIT_BYTES),
       configLastReloadSuccessful: columnOf(lastFailureMs === undefined ? 1 : 0),
-      configLastReloadSuccess: columnOf(lastSuccessMs / 1000),
+      configLastReloadSuccess: columnOf(toTimestamp(lastSuccessMs)),
       codeFileValid: columnByLabel(this.#codeFiles.map(toValidity)),
       stateWriteErrors: columnOf(state?.writeErrors),
       stateDelayedPublications: columnOf(state?.delayedPublications),
-      stateLastSuccess: columnOf(state?.lastWriteMs && state.lastWriteMs / 1000),
+      stateLastSuccess: columnOf(state?.lastWriteMs && toTimestamp(state.lastWriteMs)),
       pollDuration: [this.pollDurations.toSample()],
       time: columnOf(this.#collectVolatile().seconds),
     });

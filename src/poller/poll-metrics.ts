@@ -16,7 +16,7 @@ export const NO_POLLS = {
   skipped: recordOf(SKIP_REASONS, () => 0),
 };
 
-/** The polls of a service code, and what the last response told. Times are wall-clock milliseconds. */
+/** The polls of a service code, and what the last response told. Times are monotonic, but that of the certificate. */
 export interface PollState {
   readonly intervalMs: number;
   readonly polls: Readonly<typeof NO_POLLS>;
@@ -37,17 +37,22 @@ const SKIP_LABELS = SKIP_REASONS.map((reason) => [reason]);
 
 const toSeconds = (ms: number | undefined) => columnOf(ms === undefined ? undefined : ms / 1000);
 
+const toTimestamp = (ms: number | undefined, wallOffsetMs: number) =>
+  toSeconds(ms === undefined ? undefined : Math.round(ms + wallOffsetMs));
+
 /** Counters exist from the start, at 0. */
 export const POLL_SAMPLES = {
   polls: ({ polls }) => columnOf(polls.ended),
   pollErrors: ({ polls }) => ({ labelSets: ERROR_LABELS, numbers: Object.values(polls.errors) }),
   pollsSkipped: ({ polls }) => ({ labelSets: SKIP_LABELS, numbers: Object.values(polls.skipped) }),
   lastPollDuration: ({ history }) => toSeconds(history.latestDurationMs),
-  lastPoll: ({ lastPollMs }) => toSeconds(lastPollMs),
-  lastSuccess: ({ lastSuccessMs }) => toSeconds(lastSuccessMs),
+  lastPoll: ({ lastPollMs }, { wallOffsetMs }) => toTimestamp(lastPollMs, wallOffsetMs),
+  lastSuccess: ({ lastSuccessMs }, { wallOffsetMs }) => toTimestamp(lastSuccessMs, wallOffsetMs),
   pollInterval: ({ intervalMs }) => toSeconds(intervalMs),
   responseBytes: ({ responseBytes }) => columnOf(responseBytes),
   httpStatus: ({ httpStatus }) => columnOf(httpStatus),
   clockOffset: ({ clockOffset }) => toSeconds(clockOffset && certainOffsetMs(clockOffset)),
   upstreamCertificateNotAfter: ({ certificateNotAfterMs }) => toSeconds(certificateNotAfterMs),
-} satisfies Readonly<Record<keyof typeof POLL_FAMILIES, (state: PollState) => Samples>>;
+} satisfies Readonly<
+  Record<keyof typeof POLL_FAMILIES, (state: PollState, view: { readonly wallOffsetMs: number }) => Samples>
+>;

@@ -176,14 +176,14 @@ export class ServiceCodePoller {
     const durationMs = clock.monotonic() - startedMs;
     // A listing that scrapes have seen must survive a kill of the process.
     await persistence?.write(tally.serviceCode, records);
-    const { wallMs, monotonicMs } = snapshot.at;
+    const { monotonicMs } = snapshot.at;
     this.#noteSuccess();
     this.#isNamed ||= good.listing.ofPolledCode > 0;
     const poll = { atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) };
     this.#endPoll(good, poll, {
       isUp: true,
-      lastPollMs: wallMs,
-      lastSuccessMs: wallMs,
+      lastPollMs: monotonicMs,
+      lastSuccessMs: monotonicMs,
       failure: undefined,
       snapshot,
     });
@@ -199,7 +199,7 @@ export class ServiceCodePoller {
     const { error } = failed;
     const { goodAddresses } = this.#options;
     const { href, origin } = new URL(this.#code.baseUrl);
-    const { wallMs, monotonicMs } = this.#getInstant();
+    const monotonicMs = this.#options.clock.monotonic();
     this.#pausedUntilMs = monotonicMs + Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS);
     const failure: PollFailure = {
       reason: error.reason,
@@ -211,14 +211,13 @@ export class ServiceCodePoller {
         hasSucceeded: goodAddresses.has(href),
         hasOriginSucceeded: goodAddresses.has(origin),
       }),
-      sinceMs: this.#state.failure?.sinceMs ?? wallMs,
-      pausedUntilMs:
-        this.#pausedUntilMs > monotonicMs ? wallMs + this.#pausedUntilMs - monotonicMs : undefined,
+      sinceMs: this.#state.failure?.sinceMs ?? monotonicMs,
+      pausedUntilMs: this.#pausedUntilMs > monotonicMs ? this.#pausedUntilMs : undefined,
     };
     const durationMs = monotonicMs - startedMs;
     const errorCode = failed[getCodeKind(error.reason)];
     const poll = { atMs: monotonicMs, durationMs, error: error.reason, errorCode };
-    this.#endPoll(failed, poll, { isUp: false, lastPollMs: wallMs, failure });
+    this.#endPoll(failed, poll, { isUp: false, lastPollMs: monotonicMs, failure });
     this.#options.pollLogger.logFailure(failed, durationMs);
   }
 

@@ -32,9 +32,9 @@ export interface PollFailure {
   readonly reason: PollErrorReason;
   readonly message: string;
   readonly remedies: readonly string[];
-  /** When the first of the failed polls in a row ended, in wall-clock milliseconds. */
+  /** When the first of the failed polls in a row ended; monotonic. */
   readonly sinceMs: number;
-  /** End of the pause that the service asked for, in wall-clock milliseconds. */
+  /** End of the pause that the service asked for; monotonic. */
   readonly pausedUntilMs: number | undefined;
 }
 
@@ -64,12 +64,18 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
 
 /** The latest state of every service code: written by polls, read by scrapes. */
 export class Store {
+  readonly #getWallOffsetMs: () => number;
   readonly #states = new Map<string, CodeState>();
   /** Series of a state, with and without what is hidden when its listing is stale. */
   readonly #seriesCounts = {
     current: new WeakMap<CodeState, number>(),
     stale: new WeakMap<CodeState, number>(),
   };
+
+  /** `getOffsetMs` tells what makes a monotonic time one of the wall clock. Default: both are one. */
+  constructor(getOffsetMs: () => number = () => 0) {
+    this.#getWallOffsetMs = getOffsetMs;
+  }
 
   publish(state: CodeState): void {
     this.#states.set(state.serviceCode, state);
@@ -112,8 +118,9 @@ export class Store {
     states: readonly CodeState[] = this.states,
     newCounters: NewCounters = 'zero',
   ): Generator<Family, void, undefined> {
+    const wallOffsetMs = this.#getWallOffsetMs();
     const codes = states.map((state) => {
-      const view = { isListingStale: isStale(state, nowMs), newCounters };
+      const view = { isListingStale: isStale(state, nowMs), newCounters, wallOffsetMs };
       return {
         serviceCode: state.serviceCode,
         staticLabels: state.labels,
@@ -135,6 +142,8 @@ type SampleGetter = (state: CodeState, view: View) => Samples | undefined;
 interface View {
   readonly isListingStale: boolean;
   readonly newCounters: NewCounters;
+  /** What makes a monotonic time one of the wall clock, as that counts now. */
+  readonly wallOffsetMs: number;
 }
 
 /** What a label set of a counter shows while it is new: scrapes get 0, people its total. */

@@ -34,7 +34,7 @@ export interface StateStatistics {
   writeErrors: number;
   /** Listings that were published before they were written. */
   delayedPublications: number;
-  /** Wall-clock milliseconds; absent before the first write. */
+  /** Monotonic; absent before the first write. */
   lastWriteMs?: number;
 }
 
@@ -205,7 +205,7 @@ export class StateStore implements AsyncDisposable {
 
   #noteWrite(): void {
     const { clock, logger, path } = this.#options;
-    this.statistics.lastWriteMs = clock.now();
+    this.statistics.lastWriteMs = clock.monotonic();
     if (this.#writeError !== undefined) logger.info({ path }, 'State is written again');
     this.#writeError = undefined;
   }

@@ -7,7 +7,7 @@ import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
 import { isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { getWallOffsetMs, type Clock } from '../runtime/clock.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
 import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
 import type { AccountBudget } from '../tally/account-budget.ts';
@@ -21,7 +21,7 @@ import { breakDownListing, type ListingBreakdown } from './status-page/listing-b
  */
 export type ServiceCodeCondition = 'down' | 'idle' | 'lost' | 'stale' | 'up' | 'waiting';
 
-/** The status of one service code; unknown values are `undefined`. */
+/** The status of one service code, with wall-clock times; unknown values are `undefined`. */
 export interface ServiceCodeStatus extends Pick<
   CodeState,
   'serviceCode' | 'lastPollMs' | 'lastSuccessMs' | 'failure' | 'ret' | 'httpStatus' | 'history'
@@ -95,7 +95,6 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
   const { store, exporterMetrics, poller, clock, configuration, state: stateStatistics } = parts;
   const { shard } = configuration;
   const startedMs = clock.monotonic();
-  const startedWallMs = clock.now();
   const lastBodies = { everything: { bytes: 0 }, exporter: { bytes: 0 }, serviceCode: { bytes: 0 } };
   return {
     telemetryPath: configuration.web.telemetryPath,
@@ -124,12 +123,11 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
     isHealthy: () => poller.updateHealth(),
     isReady: () => poller.updateReadiness(),
     getStatuses() {
-      const nowMs = clock.monotonic();
-      return store.states.map((state) => toServiceCodeStatus(state, nowMs));
+      return store.states.map((state) => toServiceCodeStatus(state, clock));
     },
     getStatus(serviceCode) {
       const state = store.get(serviceCode);
-      return state && toServiceCodeStatus(state, clock.monotonic());
+      return state && toServiceCodeStatus(state, clock);
     },
     getBreakdown(serviceCode) {
       const state = store.get(serviceCode);
@@ -147,7 +145,8 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
       telemetryPath: configuration.web.telemetryPath,
       liveAccountShare: parts.accountBudget.counts.live / parts.accountBudget.maxAccounts,
       stateUnwrittenSinceMs:
-        stateStatistics && findUnwritten(store, stateStatistics.lastWriteMs ?? startedWallMs),
+        stateStatistics &&
+        findUnwritten(store, stateStatistics.lastWriteMs ?? startedMs, getWallOffsetMs(clock)),
       grafanaUrl: configuration.web.grafanaUrl,
       runbookUrl: parts.build.runbookUrl,
       ...exporterMetrics.configLoads,
@@ -159,21 +158,30 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
 const MAX_UNWRITTEN_MS = 60_000;
 
 /** The last write, if a listing came much later. */
-function findUnwritten(store: Store, lastWriteMs: number): number | undefined {
+function findUnwritten(store: Store, lastWriteMs: number, wallOffsetMs: number): number | undefined {
   const newestMs = store.states.reduce((ms, { lastSuccessMs = 0 }) => Math.max(ms, lastSuccessMs), 0);
-  return newestMs - lastWriteMs > MAX_UNWRITTEN_MS ? lastWriteMs : undefined;
+  return newestMs - lastWriteMs > MAX_UNWRITTEN_MS ? lastWriteMs + wallOffsetMs : undefined;
 }
 
 function* concatenate(...parts: readonly Iterable<Family>[]): Generator<Family, void> {
   for (const families of parts) yield* families;
 }
 
-function toServiceCodeStatus(state: CodeState, nowMs: number): ServiceCodeStatus {
-  const { history, expectation, snapshot, isUp } = state;
-  const latest = isStale(state, nowMs) ? undefined : history.latestListing;
+function toServiceCodeStatus(state: CodeState, clock: Clock): ServiceCodeStatus {
+  const { history, expectation, snapshot, isUp, lastPollMs, lastSuccessMs, failure } = state;
+  const offsetMs = getWallOffsetMs(clock);
+  const toWall = (ms: number | undefined) => (ms === undefined ? undefined : ms + offsetMs);
+  const latest = isStale(state, clock.monotonic()) ? undefined : history.latestListing;
   const loss = history.findLoss();
   return {
     ...state,
+    lastPollMs: toWall(lastPollMs),
+    lastSuccessMs: toWall(lastSuccessMs),
+    failure: failure && {
+      ...failure,
+      sinceMs: failure.sinceMs + offsetMs,
+      pausedUntilMs: toWall(failure.pausedUntilMs),
+    },
     condition: toCondition(state, latest, loss),
     // As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll.
     totals: latest && (isUp === true ? latest : { ...latest, ingress: undefined, egress: undefined }),

@@ -4,6 +4,7 @@ import type { Clock } from '../../src/runtime/clock.ts';
 /** A clock that advances only when the test calls `advance`. */
 export class ManualClock implements Clock {
   #nowMs: number;
+  #wallOffsetMs = 0;
   readonly #sleepers = new Set<{ wakeAtMs: number; wake: () => void }>();
 
   constructor(nowMs: number) {
@@ -15,7 +16,12 @@ export class ManualClock implements Clock {
   }
 
   now(): number {
-    return this.#nowMs;
+    return this.#nowMs + this.#wallOffsetMs;
+  }
+
+  /** Sets the wall clock forward, or back. */
+  setWallClockForward(ms: number): void {
+    this.#wallOffsetMs += ms;
   }
 
   monotonic(): number {

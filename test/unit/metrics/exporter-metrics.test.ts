@@ -15,9 +15,9 @@ const { logger } = createRecordingLogger();
 const BUILD = { version: '1.2.3', revision: 'abcdef0', nodeVersion: 'v20.19.0' };
 
 function start(t: TestContext, options: Partial<ExporterMetricsOptions> = {}) {
-  const time = { nowMs: 1_700_000_000_250, monotonicMs: 0 };
+  const time = { wallOffsetMs: 1_700_000_000_200, monotonicMs: 50 };
   const clock = {
-    now: () => time.nowMs,
+    now: () => time.wallOffsetMs + time.monotonicMs,
     monotonic: () => time.monotonicMs,
     sleep: () => Promise.resolve(),
   };
@@ -66,7 +66,7 @@ test('the state has series only if there is one, and a time after the first writ
   Object.assign(state, {
     writeErrors: 1,
     delayedPublications: 2,
-    lastWriteMs: 1_700_000_060_250,
+    lastWriteMs: 60_050,
   });
   assert.deepEqual(await readStateValues(started), [
     [CATALOGUE.stateWriteErrors.name, 1],
@@ -78,7 +78,7 @@ test('the state has series only if there is one, and a time after the first writ
 test('a complete collection has build, configuration and process metrics', async (t) => {
   const { metrics, time, readValues, read } = start(t);
   metrics.recordConfigLoad(true);
-  time.nowMs += 1000;
+  time.monotonicMs += 1000;
   metrics.recordConfigLoad(false);
   const values = await readValues();
   assert.equal(values.get(`${CATALOGUE.buildInfo.name} 1.2.3 abcdef0 v20.19.0`), 1);
@@ -89,6 +89,19 @@ test('a complete collection has build, configuration and process metrics', async
   assert.equal(types.get('process_resident_memory_bytes'), 'gauge');
   assert.equal(types.get('nodejs_version'), 'info');
   assert.equal(types.has('nodejs_active_handles_total'), false);
+});
+
+test('the age of the configuration and of the state is true after the wall clock was set back', async (t) => {
+  const { time, readValues } = start(t, {
+    state: { writeErrors: 0, delayedPublications: 0, lastWriteMs: 60_050 },
+  });
+  time.monotonicMs += 120_000;
+  time.wallOffsetMs -= 3_600_000;
+  const values = await readValues();
+  const ages = [CATALOGUE.configLastReloadSuccess, CATALOGUE.stateLastSuccess].map(
+    ({ name }) => (values.get(CATALOGUE.time.name) ?? Number.NaN) - (values.get(name) ?? Number.NaN),
+  );
+  assert.deepEqual(ages, [120, 60]);
 });
 
 test('a file that has lost service codes is told for an hour, unless it gets them back', (t) => {
@@ -105,12 +118,12 @@ test('a file that has lost service codes is told for an hour, unless it gets the
     });
   };
   assert.deepEqual(load({ a: 6, b: 1 }), []);
-  time.nowMs += 60_000;
+  time.monotonicMs += 60_000;
   assert.deepEqual(load({ a: 5, b: 2 }), ['a: 5, 6 until 1']);
-  time.nowMs += 60_000;
+  time.monotonicMs += 60_000;
   assert.deepEqual(load({ a: 4 }), ['a: 4, 5 until 2', 'b: 0, 2 until 2']);
   assert.deepEqual(load({ a: 6 }), ['b: 0, 2 until 2']);
-  time.nowMs += 3_600_000;
+  time.monotonicMs += 3_600_000;
   assert.deepEqual(load({ a: 6, b: 1 }), []);
 });
 

@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import type { CodeState } from '../../../src/poller/store.ts';
 import { createListingBody } from '../../support/manual-client.ts';
 import { advanceClock } from '../../support/manual-clock.ts';
@@ -250,6 +251,24 @@ describe('the state of a service code', () => {
     assert.equal(kept, snapshot);
     assert.deepEqual([await poll(undefined), await poll('A')], [true, true]);
   });
+
+  for (const name of ['back', 'forward'] as const)
+    it(`keeps the ages of its timestamps when the wall clock is set ${name} by an hour`, async (t) => {
+      const { clock, pollOnce, store } = createRig(t);
+      const readAges = (): readonly number[] =>
+        [CATALOGUE.lastPoll, CATALOGUE.lastSuccess].map((spec) => {
+          const family = [...store.collectFamilies(clock.monotonic())].find((found) => found.spec === spec);
+          assert.ok(family !== undefined && 'numbers' in family.samples);
+          return clock.now() / 1000 - (family.samples.numbers[0] ?? Number.NaN);
+        });
+      await pollOnce((request) => request.respond(GOOD));
+      await advanceClock(clock, 4000);
+      await pollOnce((request) => request.fail(RESET));
+      await advanceClock(clock, 1000);
+      assert.deepEqual(readAges(), [1, 5]);
+      clock.setWallClockForward(name === 'back' ? -3_600_000 : 3_600_000);
+      assert.deepEqual(readAges(), [1, 5]);
+    });
 
   it('has the duration of the poll from its start to its commit', async (t) => {
     const { clock, pollOnce, getState } = createRig(t);

@@ -8,6 +8,7 @@ import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { Poller } from '../../../src/poller/poller.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
 import type { Tally } from '../../../src/tally/tally.ts';
+import { getWallOffsetMs } from '../../../src/runtime/clock.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { ManualClient, TARGET } from '../../support/manual-client.ts';
 import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
@@ -42,7 +43,7 @@ export function createRig<Clock extends ManualClock>(
 ) {
   const clock = givenClock ?? new ManualClock(START_MS);
   const client = new ManualClient(clock);
-  const store = new Store();
+  const store = new Store(() => getWallOffsetMs(clock));
   const { logger, lines } = createRecordingLogger();
   const poller = new Poller({
     codes: serviceCodes.map((serviceCode) => createPolledCode(serviceCode, settings)),
