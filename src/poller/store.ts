@@ -16,12 +16,14 @@ import {
   type TableFamilyKey,
 } from '../listing/label-groups.ts';
 import type { Rows } from '../listing/rows.ts';
+import { getWallOffsetMs } from '../runtime/clock.ts';
 import {
   listExpectedTasks,
   type ExpectedMinima,
   type ExpectedTask,
   type Expectation,
 } from '../tally/expectations.ts';
+import type { Instant } from '../tally/instant.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import { POLL_FAMILIES, STATE_FAMILIES } from './catalogue.ts';
@@ -64,7 +66,7 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
 
 /** The latest state of every service code: written by polls, read by scrapes. */
 export class Store {
-  readonly #getWallOffsetMs: () => number;
+  readonly #getWallOffsetMs: (() => number) | undefined;
   readonly #states = new Map<string, CodeState>();
   /** Series of a state, with and without what is hidden when its listing is stale. */
   readonly #seriesCounts = {
@@ -72,8 +74,8 @@ export class Store {
     stale: new WeakMap<CodeState, number>(),
   };
 
-  /** `getOffsetMs` tells what makes a monotonic time one of the wall clock. Default: both are one. */
-  constructor(getOffsetMs: () => number = () => 0) {
+  /** `getOffsetMs` tells what makes a monotonic time one of the wall clock, see `getWallOffsetMs`. */
+  constructor(getOffsetMs?: () => number) {
     this.#getWallOffsetMs = getOffsetMs;
   }
 
@@ -118,9 +120,16 @@ export class Store {
     states: readonly CodeState[] = this.states,
     newCounters: NewCounters = 'zero',
   ): Generator<Family, void, undefined> {
-    const wallOffsetMs = this.#getWallOffsetMs();
+    const offsetMs = this.#getWallOffsetMs?.();
     const codes = states.map((state) => {
-      const view = { isListingStale: isStale(state, nowMs), newCounters, wallOffsetMs };
+      const { at } = state.snapshot ?? {};
+      const shiftMs = at === undefined || offsetMs === undefined ? 0 : offsetMs - getOffsetOf(at);
+      const view = {
+        isListingStale: isStale(state, nowMs),
+        newCounters,
+        wallOffsetMs: offsetMs ?? 0,
+        shiftMs,
+      };
       return {
         serviceCode: state.serviceCode,
         staticLabels: state.labels,
@@ -144,6 +153,12 @@ interface View {
   readonly newCounters: NewCounters;
   /** What makes a monotonic time one of the wall clock, as that counts now. */
   readonly wallOffsetMs: number;
+  /** How far the wall clock was set forward since the last listing. */
+  readonly shiftMs: number;
+}
+
+function getOffsetOf({ wallMs, monotonicMs }: Instant): number {
+  return getWallOffsetMs({ now: () => wallMs, monotonic: () => monotonicMs });
 }
 
 /** What a label set of a counter shows while it is new: scrapes get 0, people its total. */
@@ -180,14 +195,17 @@ const FAMILIES = Object.entries<FamilySpec>({ ...STATE_FAMILIES, ...POLL_FAMILIE
 function createColumnGetter(group: LabelGroupName, family: string): SampleGetter {
   const { of, families } = labelGroup(group);
   const isCounter = families[family]?.type === 'counter';
+  const isTimestamp = families[family]?.name.endsWith('_timestamp_seconds') === true;
   const outlivesListing = isCounter && of !== 'single_task';
-  return ({ snapshot }, { isListingStale, newCounters }) => {
+  return ({ snapshot }, { isListingStale, newCounters, shiftMs }) => {
     if (!outlivesListing && isListingStale) return undefined;
     const all: Readonly<Partial<Record<LabelGroupName, Rows>>> | undefined = snapshot?.rows;
     const rows = all?.[group];
     const numbers = rows?.columns[family];
     if (rows === undefined || numbers === undefined) return undefined;
     const { labelSets, newRows = [] } = rows;
+    if (isTimestamp && shiftMs !== 0)
+      return { labelSets, numbers: numbers.map((seconds) => seconds + shiftMs / 1000) };
     return {
       labelSets,
       numbers: isCounter && newCounters === 'zero' ? withZeros(numbers, newRows) : numbers,

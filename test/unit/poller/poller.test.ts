@@ -256,7 +256,7 @@ describe('the state of a service code', () => {
     it(`keeps the ages of its timestamps when the wall clock is set ${name} by an hour`, async (t) => {
       const { clock, pollOnce, store } = createRig(t);
       const readAges = (): readonly number[] =>
-        [CATALOGUE.lastPoll, CATALOGUE.lastSuccess].map((spec) => {
+        [CATALOGUE.lastPoll, CATALOGUE.lastSuccess, CATALOGUE.serverLastSeen].map((spec) => {
           const family = [...store.collectFamilies(clock.monotonic())].find((found) => found.spec === spec);
           assert.ok(family !== undefined && 'numbers' in family.samples);
           return clock.now() / 1000 - (family.samples.numbers[0] ?? Number.NaN);
@@ -265,9 +265,9 @@ describe('the state of a service code', () => {
       await advanceClock(clock, 4000);
       await pollOnce((request) => request.fail(RESET));
       await advanceClock(clock, 1000);
-      assert.deepEqual(readAges(), [1, 5]);
+      assert.deepEqual(readAges(), [1, 5, 5]);
       clock.setWallClockForward(name === 'back' ? -3_600_000 : 3_600_000);
-      assert.deepEqual(readAges(), [1, 5]);
+      assert.deepEqual(readAges(), [1, 5, 5]);
     });
 
   it('has the duration of the poll from its start to its commit', async (t) => {
