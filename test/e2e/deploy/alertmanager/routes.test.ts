@@ -60,12 +60,12 @@ test('put first in a configuration like that of kube-prometheus-stack, its route
   );
 });
 
-/** Renders a template for firing alerts of service codes, of which one is hostile. */
-async function renderTemplate(name: string, codes: readonly string[]): Promise<string> {
-  using folder = new TemporaryFolder();
-  const alerts = codes.map((code) => ({
+/** A firing alert with these labels. */
+function createAlert(labels: Readonly<Record<string, string>>): object {
+  const { service_code: code } = labels;
+  return {
     status: 'firing',
-    labels: { alertname: 'XvsApiDown', severity: 'critical', service_code: code },
+    labels: { alertname: 'XvsApiDown', severity: 'critical', ...labels },
     annotations: {
       description: `${code} has had no good listing since 18:02.`,
       action: 'Open the page.',
@@ -73,7 +73,17 @@ async function renderTemplate(name: string, codes: readonly string[]): Promise<s
       dashboard_url: 'https://grafana/d/xvs-service-code?a=1&b=2',
       runbook_url: 'https://runbook#XvsApiDown',
     },
-  }));
+  };
+}
+
+const renderTemplate = (name: string, codes: readonly string[]): Promise<string> =>
+  renderAlerts(
+    name,
+    codes.map((code) => createAlert({ service_code: code })),
+  );
+
+async function renderAlerts(name: string, alerts: readonly object[]): Promise<string> {
+  using folder = new TemporaryFolder();
   folder.replace('data.json', JSON.stringify({ status: 'firing', alerts }));
   return await runAmtool(
     'template',
@@ -116,9 +126,26 @@ for (const [name, codes, expected] of RENDERED) {
   });
 }
 
-test('xvs.text shows a name that looks like a mention as it is', async (t) => {
+test('a name that looks like a mention of Slack is none', async (t) => {
   if (!isInstalled(t, 'amtool')) return;
   assert.match(await renderTemplate('xvs.text', ['<!channel>']), /^• &lt;!channel&gt; has had/);
+  const alerts = [
+    { task_name: '<!channel>' },
+    { vs_id: '<!here>' },
+    { service_code: '<@U1>' },
+    { instance: '<a|b>' },
+  ];
+  const title = await renderAlerts('xvs.title', alerts.map(createAlert));
+  assert.equal(
+    title,
+    '[CRITICAL] XvsApiDown: ‹!channel> of all service codes, ‹!here> of all service codes, ‹@U1>, ‹a|b>',
+  );
+});
+
+test('each text of the example for Slack is one of the templates', () => {
+  const [, example = ''] = /# {3}slack_configs:\n([^]*?)\n# {3}\w/.exec(readDeployFile(FILE)) ?? [];
+  for (const field of ['title', 'fallback', 'text'])
+    assert.match(example, new RegExp(`^# +${field}: '\\{\\{ template "xvs\\.\\w+" \\. \\}\\}'$`, 'm'));
 });
 
 test('the examples of receivers are valid', async (t) => {
