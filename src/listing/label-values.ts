@@ -11,6 +11,13 @@ export const OTHER_ID = 1;
 
 const MAX_CHARACTERS = 128;
 const IS_PLAIN = /^[\x20-\x7e]{1,128}$/;
+/** UTF-16 units of a name or a key before NFC, which makes one character of up to four. */
+export const MAX_UNNORMALIZED_LENGTH = 4 * MAX_CHARACTERS;
+/**
+ * More combining marks than the stream-safe form has (UAX #15): NFC sorts them, in quadratic time. The search
+ * starts once for each run.
+ */
+const LONG_RUN_OF_MARKS = /(?:^|\P{M})\p{M}{31}/u;
 /** Format characters, such as U+202E and U+200B, reorder text or are invisible. */
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}]/gu;
 
@@ -26,6 +33,11 @@ export function sanitizeLabelValue(text: string | undefined): string {
 /** Removes control and format characters and lone surrogates. */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll(CONTROL_CHARACTERS, '');
+}
+
+/** Whether a trimmed text can be a name or a key. NFC of others could take seconds. */
+export function canNormalize(text: string): boolean {
+  return text.length <= MAX_UNNORMALIZED_LENGTH && !LONG_RUN_OF_MARKS.test(text);
 }
 
 /** Whether no value is missing or folded. */

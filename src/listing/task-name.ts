@@ -1,5 +1,5 @@
 import { MAX_NAMED_TEXT_CHARACTERS } from '../runtime/limits.ts';
-import { cleanText } from './label-values.ts';
+import { canNormalize, cleanText, MAX_UNNORMALIZED_LENGTH } from './label-values.ts';
 
 const FIELD_SOURCES = ['opaque', 'output.file_name', 'output.relative_dir', 'input.user_name'] as const;
 
@@ -22,9 +22,10 @@ function isTaskNameSource(text: string): text is TaskNameSource {
   return FIELD_SOURCES.some((source) => source === text) || KEY_SOURCE.test(text);
 }
 
-/** Makes names and keys that look alike equal. */
+/** Makes names and keys that look alike equal. A text that can be neither becomes empty, which is none. */
 function tidy(text: string): string {
-  return text.trim().normalize('NFC');
+  const trimmed = text.trim();
+  return canNormalize(trimmed) ? trimmed.normalize('NFC') : '';
 }
 
 export function getTaskNameField(source: TaskNameSource): TaskNameField {
@@ -41,56 +42,86 @@ export function readTaskName(source: TaskNameSource, fullText: string): string |
     : source === 'opaque'
       ? decodePercent(text)
       : text;
-  if (name === undefined) return undefined;
+  if (name === undefined || name.trim().length > MAX_UNNORMALIZED_LENGTH) return undefined;
   const cleaned = tidy(cleanText(name));
   return NAME.test(cleaned) ? cleaned : undefined;
 }
 
 /** Lists the sources of names in an `opaque`: the keys of its JSON object or query string. */
 export function listKeySources(opaque: string): readonly TaskNameSource[] {
-  const pairs = parsePairs(opaque.slice(0, MAX_NAMED_TEXT_CHARACTERS));
-  return pairs.flatMap(([key]) => parseTaskNameSource(`${KEY_PREFIX}${key}`) ?? []);
+  const text = opaque.slice(0, MAX_NAMED_TEXT_CHARACTERS);
+  const keys = readObject(text)?.map(([key]) => key) ?? splitQuery(text).map((pair) => splitPair(pair)[0]);
+  return keys.flatMap((key) => parseTaskNameSource(`${KEY_PREFIX}${key}`) ?? []);
 }
 
 function readKey(text: string, key: string): string | undefined {
-  const value = parsePairs(text).find(([name]) => tidy(name) === key)?.[1];
+  const members = readObject(text);
+  if (members === undefined) return findInQuery(text, key);
+  const value = members.find(([name]) => tidy(name) === key)?.[1];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-type Pairs = readonly (readonly [key: string, value: unknown])[];
-
-/** Reads a JSON object or a query string. `opaque` is stored as passed: plain or percent-encoded as a whole. */
-function parsePairs(text: string): Pairs {
-  return parseObject(text) ?? parseObject(decodePercent(text)) ?? parseQuery(text);
+/** The members of a JSON object. `opaque` is stored as passed: plain or percent-encoded as a whole. */
+function readObject(text: string): Members | undefined {
+  const decoded = decodePercent(text);
+  return parseObject(text) ?? (decoded === text ? undefined : parseObject(decoded));
 }
 
-function parseQuery(text: string): Pairs {
-  const query = text.includes('=') ? text : decodePercent(text);
-  if (!query.includes('=')) return [];
-  return query
-    .replace(/^\?/, '')
-    .split('&')
-    .map((pair) => {
-      const [name = '', ...values] = pair.split('=');
-      return [decodePercent(name), decodePercent(values.join('='))];
-    });
-}
+type Members = readonly (readonly [key: string, value: unknown])[];
 
-function parseObject(text: string): Pairs | undefined {
+/** An exception takes longer than reading a task, so texts that begin or end otherwise are not parsed. */
+function parseObject(text: string): Members | undefined {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? Object.entries(value) : undefined;
+    return typeof value === 'object' && value !== null ? Object.entries(value) : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** The decoded value of a key. Of the other pairs, of which there may be thousands, no value is decoded. */
+function findInQuery(text: string, key: string): string | undefined {
+  for (const pair of splitQuery(text)) {
+    const [name, encodedValue] = splitPair(pair);
+    if (tidy(name) === key) return decodePercent(encodedValue);
+  }
+  return undefined;
+}
+
+/** The pairs of a query string. */
+function splitQuery(text: string): readonly string[] {
+  const query = text.includes('=') ? text : decodePercent(text);
+  return query.includes('=') ? query.replace(/^\?/, '').split('&') : [];
+}
+
+function splitPair(pair: string): readonly [name: string, encodedValue: string] {
+  const nameEnd = pair.indexOf('=');
+  return nameEnd < 0
+    ? [decodePercent(pair), '']
+    : [decodePercent(pair.slice(0, nameEnd)), pair.slice(nameEnd + 1)];
+}
+
 /** Decodes percent-encoding; `+` is a plus. A text that cannot be decoded is kept as it is. */
 function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return text.includes('%') && ENCODED_UTF8.test(text) ? decodeURIComponent(text) : text;
+}
+
+/** What `decodeURIComponent` decodes (UTF-8, RFC 3629, section 4). For other texts it throws, which is slow. */
+const ENCODED_UTF8 = createEncodedUtf8();
+
+function createEncodedUtf8(): RegExp {
+  const tail = String.raw`%[89ab][\da-f]`;
+  const character = [
+    String.raw`%[0-7][\da-f]`,
+    String.raw`%(?:c[2-9a-f]|d[\da-f])${tail}`,
+    String.raw`%e0%[ab][\da-f]${tail}`,
+    String.raw`%e[1-9abcef](?:${tail}){2}`,
+    String.raw`%ed%[89][\da-f]${tail}`,
+    String.raw`%f0%[9ab][\da-f](?:${tail}){2}`,
+    String.raw`%f[1-3](?:${tail}){3}`,
+    String.raw`%f4%8[\da-f](?:${tail}){2}`,
+  ].join('|');
+  return new RegExp(`^[^%]*(?:(?:${character})[^%]*)*$`, 'i');
 }

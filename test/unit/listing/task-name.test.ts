@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import {
   listKeySources,
   parseTaskNameSource,
@@ -18,6 +19,14 @@ const TABLE: readonly [source: TaskNameSource, text: string, name: string | unde
   ['opaque', '\u00a0main%20\u200b ', 'main'],
   ['opaque', '%20\u00a0\u200b', undefined],
   ['opaque', 'x'.repeat(129), undefined],
+  // Of 258 UTF-16 units before NFC, as macOS names files.
+  ['output.file_name', '\u1112\u1161\u11ab'.repeat(86), '\ud55c'.repeat(86)],
+  ['output.file_name', `a${'\u0301'.repeat(30)}`, `\u00e1${'\u0301'.repeat(29)}`],
+  ['output.file_name', `a${'\u0301'.repeat(31)}`, undefined],
+  ['output.file_name', '\u0301'.repeat(31), undefined],
+  ['output.file_name', `a${'\u0301\u200b'.repeat(31)}`, undefined],
+  ['output.file_name', '\u1112\u1161'.repeat(257), undefined],
+  ['output.file_name', `${' '.repeat(600)}main`, 'main'],
   ['opaque.Caf\u00e9', '{"Cafe\u0301 ":"main"}', 'main'],
   ['opaque.Caf\u00e9', '%20Cafe%CC%81=main', 'main'],
   ['opaque', '', undefined],
@@ -29,6 +38,11 @@ const TABLE: readonly [source: TaskNameSource, text: string, name: string | unde
   ['opaque.toString', '{}', undefined],
   ['opaque.room', '?user=1&room=a%20b+c', 'a b+c'],
   ['opaque.room', 'room=a=b', 'a=b'],
+  ['opaque.room', 'room=a%20b&x=50%', 'a b'],
+  ['opaque.room', 'x=%ff&room=a%ff', 'a%ff'],
+  ['opaque.50%', '50%=main', 'main'],
+  ['opaque.room', '%72oom=main', 'main'],
+  ['opaque.room', '{%22room%22:7}', '7'],
   ['opaque.room', 'room%3Dmain', 'main'],
   ['opaque.room', 'no JSON and no query string', undefined],
   ['output.file_name', 'a%20b', 'a%20b'],
@@ -38,6 +52,29 @@ for (const [source, text, name] of TABLE) {
   test(`${source} of ${JSON.stringify(text)} is ${name ?? 'no name'}`, () =>
     assert.equal(readTaskName(source, text), name));
 }
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+test('a text is decoded as decodeURIComponent does, or kept as it is', () => {
+  const piece = fc.oneof(
+    fc.constantFrom('a', '%', '%4', '%zz', '%ff', '%ED%A0%80', '\u00e9'),
+    fc.nat(0x10ffff).map((codePoint) => encodeURIComponent(String.fromCodePoint(codePoint).toWellFormed())),
+    fc.nat(255).map((byte) => `%${byte.toString(16).padStart(2, '0')}`),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+      const text = `a${pieces.join('')}`;
+      assert.equal(readTaskName('opaque', text), readTaskName('output.file_name', decode(text)));
+    }),
+    { numRuns: 2000 },
+  );
+});
 
 for (const [text, sources] of [
   ['{"room":"main","id":{},"bad\\u0000":1}', ['opaque.room', 'opaque.id']],
