@@ -83,18 +83,29 @@ async function findMatchingFiles(
   const pattern = basename(glob);
   if (!pattern.includes('*')) return [glob];
   const folder = dirname(glob);
-  const wildcard = compileWildcard(pattern);
+  const isMatch = compileWildcard(pattern);
   const names = await listFolder(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw error;
   });
   return names
-    .filter((name) => wildcard.test(name))
+    .filter(isMatch)
     .toSorted()
     .map((name) => join(folder, name));
 }
 
-function compileWildcard(pattern: string): RegExp {
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`));
-  return new RegExp(`^${pattern.startsWith('*') ? String.raw`(?!\.)` : ''}${parts.join('.*')}$`, 's');
+/** No regular expression: with several `*`, it would try all of their lengths. */
+function compileWildcard(pattern: string): (name: string) => boolean {
+  const [prefix = '', ...parts] = pattern.split('*');
+  const suffix = parts.pop() ?? '';
+  return (name) => {
+    if (!name.startsWith(prefix) || (prefix === '' && name.startsWith('.'))) return false;
+    let end = prefix.length;
+    for (const part of parts) {
+      const start = name.indexOf(part, end);
+      if (start < 0) return false;
+      end = start + part.length;
+    }
+    return name.length - suffix.length >= end && name.endsWith(suffix);
+  };
 }

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { LOCAL_FILE_SYSTEM } from '../../../src/config/file-system.ts';
 import { WatchedFiles, watchFiles } from '../../../src/config/watched-files.ts';
 import { createFiles, type Files } from '../../support/configuration.ts';
+import { MAX_COST_RATIO, measureCostRatio } from '../../support/cost-ratio.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -122,4 +125,36 @@ test('changes are ignored until the source is watched', async (t) => {
   source.isWatched = true;
   await pass(10);
   assert.equal(reloads.length, 1);
+});
+
+/** The names in a folder that a pattern matches. */
+async function findMatches(pattern: string, names: readonly string[]): Promise<readonly string[]> {
+  const files = createFiles(Object.fromEntries(names.map((name) => [`/codes/${name}`, ''])));
+  return (await new WatchedFiles(files).findMatchingFiles(`/codes/${pattern}`)).map((path) => basename(path));
+}
+
+test('each * of a pattern matches any characters, but no leading dot', async () => {
+  const letters = fc.string({ unit: fc.constantFrom(...'ab.*'), maxLength: 8 }).map((text) => text || 'a');
+  await fc.assert(
+    fc.asyncProperty(letters, fc.array(letters, { maxLength: 20 }), async (text, names) => {
+      const pattern = `${text}*`;
+      const parts = pattern.split('*').map((part) => part.replaceAll('.', String.raw`\.`));
+      const expression = new RegExp(
+        `^${pattern.startsWith('*') ? String.raw`(?!\.)` : ''}${parts.join('.*')}$`,
+      );
+      const distinct = [...new Set(['x', ...names])].filter((name) => name !== '.' && name !== '..');
+      const expected = distinct.filter((name) => expression.test(name)).toSorted();
+      assert.deepEqual(await findMatches(pattern, distinct), expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test(`a name of hyphens costs at most ${MAX_COST_RATIO} times another one where a pattern has several *`, async () => {
+  const pattern = `${'*-'.repeat(5)}*.yml`;
+  const ratio = await measureCostRatio(
+    () => findMatches(pattern, ['-'.repeat(100)]),
+    () => findMatches(pattern, ['x'.repeat(100)]),
+  );
+  assert.ok(ratio <= MAX_COST_RATIO, `${ratio} times`);
 });
