@@ -176,7 +176,7 @@ async function readCodeFile(
 }
 
 /** Codes that are validated in one turn of the event loop. */
-const CODES_PER_TURN = 1000;
+const CODES_PER_TURN = 20;
 
 async function parseEntries(value: unknown, locate: Locate) {
   const entries: ServiceCodeEntry[] = [];

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { sanitizeLabelValue } from '../../listing/label-values.ts';
+import { canNormalize, sanitizeLabelValue } from '../../listing/label-values.ts';
 import type { StaticLabels } from '../../families/family.ts';
 import type { Expectation, ExpectedMinima } from '../../tally/expectations.ts';
 import { baseUrl } from '../addresses.ts';
@@ -38,6 +38,7 @@ const NAME_EXPECTED = expected(
 const taskName = z
   .string(NAME_EXPECTED)
   .trim()
+  .refine(canNormalize, NAME_EXPECTED)
   .normalize('NFC')
   .refine((text) => text !== '' && sanitizeLabelValue(text) === text, NAME_EXPECTED);
 
@@ -66,10 +67,12 @@ const taskNames = z
     expected(`at most ${MAX_NAMES} names`, { show: (input) => String(Array.isArray(input) && input.length) }),
   )
   .superRefine((list, context) => {
-    const names = list.map(({ name }) => name);
-    const repeated = names.findIndex((name, index) => names.indexOf(name) !== index);
-    if (repeated >= 0)
-      reject(context, expectedFound('each name once', `${formatValue(names[repeated])} twice`), [repeated]);
+    const names = new Set<string>();
+    for (const [index, { name }] of list.entries()) {
+      if (names.has(name))
+        return void reject(context, expectedFound('each name once', `${formatValue(name)} twice`), [index]);
+      names.add(name);
+    }
   });
 
 const expectation = strictMapping(

@@ -11,6 +11,7 @@ import {
   SECRET,
   type Files,
 } from '../../../support/configuration.ts';
+import { MAX_COST_RATIO, measureCostRatio } from '../../../support/cost-ratio.ts';
 import { repositoryPath } from '../../../support/repository.ts';
 import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 import { METRIC_LABELS } from '../../../../src/metrics/catalogue.ts';
@@ -194,18 +195,32 @@ for (const [name, paths] of [
   });
 }
 
-test('a long file is validated in several turns of the event loop', async () => {
+test('twenty codes of a file are validated in a turn of the event loop', async () => {
   let turns = 0;
   const count = (): void => {
     turns += 1;
     timer = setImmediate(count);
   };
   let timer = setImmediate(count);
-  const names = Array.from({ length: 5500 }, (_, index) => `CODE${index}`);
+  const names = Array.from({ length: 500 }, (_, index) => `CODE${index}`);
   const files = { '/etc/codes/a.json': JSON.stringify([...names, { service_code: 7 }]) };
-  await assert.rejects(codesOf(files), /a\.json.* \[5500\]\.service_code: expected a service code/);
+  await assert.rejects(codesOf(files), /a\.json.* \[500\]\.service_code: expected a service code/);
   clearImmediate(timer);
-  assert.ok(turns >= 6, `${turns} turns`);
+  assert.ok(turns >= 25, `${turns} turns`);
+});
+
+test('an expected name that would be none of a task is rejected before NFC', async () => {
+  const load = (name: string) => {
+    const entry = { service_code: 'A', task_name: 'opaque', expect: { names: [name] } };
+    return catchConfigErrorMessage(() => codesOf({ '/etc/codes/a.json': JSON.stringify([entry]) }));
+  };
+  const marks = `a${'\u0301\u0316'.repeat(30_000)}`;
+  assert.match(await load(marks), /expected a name of a task/);
+  const ratio = await measureCostRatio(
+    () => load(marks),
+    () => load('a'.repeat(2 * marks.length)),
+  );
+  assert.ok(ratio <= MAX_COST_RATIO, `${ratio} times`);
 });
 
 test('expected names are compared in NFC, without blanks around them', async () => {
