@@ -35,7 +35,8 @@ export function createProblem(location: string, expected: string, found: string,
   return { location, message: expectedFound(expected, found, remedy) };
 }
 
-const MAX_SHOWN_CHARS = 200;
+/** Of a value or a key in a message. */
+export const MAX_SHOWN_CHARS = 200;
 
 /** Formats a value for a message: strings quoted and truncated, lists and mappings by kind only. */
 export function formatValue(raw: unknown): string {

@@ -1,6 +1,6 @@
 import { Composer, Document, isNode, isScalar, isSeq, Lexer, LineCounter, Parser, visit } from 'yaml';
 import type { CST, ErrorCode, Pair } from 'yaml';
-import { createProblem, formatValue, type Problem } from './config-error.ts';
+import { createProblem, formatValue, MAX_SHOWN_CHARS, type Problem } from './config-error.ts';
 import type { Locate, ValuePath } from './validation.ts';
 
 /** A parsed YAML or JSON text with the locations of its parts. */
@@ -182,6 +182,6 @@ export function formatLocation(place: string, path: ValuePath = []): string {
 
 function formatPathStep(step: string | number, before: string): string {
   if (typeof step === 'number') return `[${step}]`;
-  const word = /^[\w.-]+$/.test(step) ? step : formatValue(step);
+  const word = step.length <= MAX_SHOWN_CHARS && /^[\w.-]+$/.test(step) ? step : formatValue(step);
   return before === '' ? word : `.${word}`;
 }

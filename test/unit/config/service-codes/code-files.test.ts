@@ -236,3 +236,12 @@ test('expected names are compared in NFC, without blanks around them', async () 
     /expected each name once, found "Caf\u00e9" twice$/,
   );
 });
+
+test('a location shows 200 characters of a key', async () => {
+  for (const key of ['k'.repeat(500), ' '.repeat(500)]) {
+    const message = await catchConfigErrorMessage(() =>
+      codesOf({ '/etc/codes/a.json': JSON.stringify([{ service_code: 'A', [key]: 'x' }]) }),
+    );
+    assert.ok(message.includes(`[0]."${key.slice(0, 200)}…": expected`), message);
+  }
+});
