@@ -7,7 +7,7 @@ import type { SigningScheme } from '../upstream/signing.ts';
 import { findUrlHint } from './addresses.ts';
 import { createProblem, expectedFound, formatUrl, formatValue, type Problem } from './config-error.ts';
 import type { ReadFile } from './file-system.ts';
-import { findCurveWarning, findKeyPairMistake, readPem } from './pem.ts';
+import { findCaMistake, findCurveWarning, findKeyPairMistake, readPem } from './pem.ts';
 import type { Environment, MergedSettings } from './sources.ts';
 
 /** One service code with everything that polling it needs. Times in milliseconds. */
@@ -128,7 +128,9 @@ export async function readUpstreamSettings(
     if (typeof pem === 'string') tls[name] = pem;
     else problems.push(pem);
   }
-  const { cert, key } = tls;
+  const { ca, cert, key } = tls;
+  const caMistake = ca === undefined ? undefined : findCaMistake(ca);
+  if (caMistake !== undefined) problems.push({ location: locate('upstream.ca_file'), message: caMistake });
   const mistake = cert === undefined || key === undefined ? undefined : findKeyPairMistake(cert, key);
   if (mistake !== undefined)
     problems.push({ location: locate(`upstream.${mistake.part}_file`), message: mistake.message });

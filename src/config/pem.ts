@@ -13,15 +13,24 @@ export async function readPem(
   if (typeof text !== 'string') return text;
   const fail = (expected: string, found: string): Problem =>
     createProblem(file.locate(), expected, `${formatValue(file.path)}, ${found}`);
-  const count = text.match(new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'gm'))?.length ?? 0;
-  if (count === 0) return fail(`a PEM file with a ${kind}`, 'which contains none');
+  const hasKind = kind === 'PRIVATE KEY' ? KEY_START.test(text) : splitCertificates(text).length > 0;
+  if (!hasKind) return fail(`a PEM file with a ${kind}`, 'which contains none');
+  if (MISPLACED_START.test(text)) {
+    const expected = 'each BEGIN of a certificate at the beginning of its line';
+    return fail(expected, 'with one behind other characters; remove blanks, or a byte order mark');
+  }
   const bad = findBadCertificate(text);
   return bad === undefined ? text : fail('whole certificates (PEM)', `whose ${bad}`);
 }
 
+/** The certificates of a PEM file, each with the text after it. */
+export function splitCertificates(text: string): readonly string[] {
+  return text.split(/^(?=-----BEGIN )/m).filter((block) => CERTIFICATE_START.test(block));
+}
+
 /** OpenSSL ignores what follows the last certificate that it can read. */
 function findBadCertificate(text: string): string | undefined {
-  const blocks = text.split(/^(?=-----BEGIN )/m).filter((block) => CERTIFICATE_START.test(block));
+  const blocks = splitCertificates(text);
   for (const [index, block] of blocks.entries()) {
     try {
       void new X509Certificate(block);
@@ -32,7 +41,37 @@ function findBadCertificate(text: string): string | undefined {
   return undefined;
 }
 
+/**
+ * Finds authorities that have signed each other. Node.js, which takes the first certificate of an issuer's name,
+ * follows them for ever.
+ */
+export function findCaMistake(text: string): string | undefined {
+  const certificates = splitCertificates(text).map((pem) => new X509Certificate(pem));
+  const issuers = new Map(certificates.toReversed().map(({ subject, issuer }) => [subject, issuer]));
+  const harmless = new Set<string>();
+  for (const subject of issuers.keys()) {
+    const followed = new Set<string>();
+    let name: string | undefined = subject;
+    while (name !== undefined && !followed.has(name) && !harmless.has(name)) {
+      followed.add(name);
+      const issuer: string | undefined = issuers.get(name);
+      name = issuer === name ? undefined : issuer;
+    }
+    if (name !== undefined && followed.has(name)) {
+      const names = [...followed].slice([...followed].indexOf(name));
+      const circle = formatValue(names.map((one) => one.replaceAll('\n', ', ')).join(' and '));
+      const remedy = 'remove one, or put their self-signed certificates first';
+      return expectedFound('authorities that lead to a self-signed one', `a circle of ${circle}`, remedy);
+    }
+    for (const one of followed) harmless.add(one);
+  }
+  return undefined;
+}
+
+const KEY_START = /^-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/m;
 const CERTIFICATE_START = /^-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----/;
+/** OpenSSL skips such a certificate without a word. In a comment, it is meant to. */
+const MISPLACED_START = /^(?!#).+-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----/m;
 
 /** Checks that TLS can use a certificate with its key (PEM). OpenSSL's own texts could quote the key. */
 export function findKeyPairMistake(

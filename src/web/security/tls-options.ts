@@ -1,8 +1,8 @@
 import { constants, X509Certificate } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
-import { ConfigError, expectedFound, throwIfAny } from '../../config/config-error.ts';
-import { readErrorCode, resolvePath, type ReadFile } from '../../config/file-system.ts';
-import { findKeyPairMistake, readPem } from '../../config/pem.ts';
+import { ConfigError, throwIfAny } from '../../config/config-error.ts';
+import { resolvePath, type ReadFile } from '../../config/file-system.ts';
+import { findKeyPairMistake, readPem, splitCertificates } from '../../config/pem.ts';
 import type { Locate } from '../../config/validation.ts';
 
 export interface ClientAuth {
@@ -28,9 +28,6 @@ export interface TlsServerOptions {
   /** The soonest end of the certificates that the server sends, in milliseconds since the Unix epoch. */
   readonly notAfterMs: number;
 }
-
-const CERTIFICATE_PEM =
-  /-----BEGIN (?:[A-Z0-9]+ )*CERTIFICATE-----[\s\S]+?-----END (?:[A-Z0-9]+ )*CERTIFICATE-----/g;
 
 /** Reads and validates the certificates of a section, relative to `folder`. A ConfigError shows no key. */
 export async function readTlsServerOptions(
@@ -64,7 +61,7 @@ export async function readTlsServerOptions(
     secureContext: {
       cert,
       key,
-      ...(ca !== '' && { ca: parseCertificates(ca, locateKey('client_ca_file')).map(formatTrustAnchor) }),
+      ...(ca !== '' && { ca: splitCertificates(ca).map(formatTrustAnchor) }),
       minVersion,
       // A session would outlive the client certificate. Node.js keeps sessions in tickets only.
       ...(clientAuth.isRequired && { secureOptions: constants.SSL_OP_NO_TICKET }),
@@ -79,22 +76,11 @@ export async function readTlsServerOptions(
 const CLIENT_AUTH_TRUST = Buffer.from('300c300a06082b06010505070302', 'hex');
 
 /** Lets OpenSSL trust intermediate certificates: Node.js 20 has no `allowPartialTrustChain` for servers. */
-function formatTrustAnchor({ raw }: X509Certificate): string {
+function formatTrustAnchor(pem: string): string {
+  const { raw } = new X509Certificate(pem);
   const base64 = Buffer.concat([raw, CLIENT_AUTH_TRUST]).toString('base64');
   const lines = base64.match(/.{1,64}/g) ?? [];
   return ['-----BEGIN TRUSTED CERTIFICATE-----', ...lines, '-----END TRUSTED CERTIFICATE-----', ''].join(
     '\n',
   );
-}
-
-/** OpenSSL's error messages could quote the input, so only their codes are shown. */
-function parseCertificates(text: string, location: string): readonly X509Certificate[] {
-  let found = 'a truncated certificate';
-  try {
-    const certificates = [...text.matchAll(CERTIFICATE_PEM)].map(([pem]) => new X509Certificate(pem));
-    if (certificates.length > 0) return certificates;
-  } catch (error) {
-    found = `an invalid one (${readErrorCode(error)})`;
-  }
-  throw new ConfigError([{ location, message: expectedFound('certificates (PEM)', found) }]);
 }
