@@ -12,6 +12,8 @@ export interface ResponseTimes {
   readonly retryAfterMs: number | undefined;
 }
 
+/** Caches send no larger `Age` (RFC 9111, section 1.2.2). */
+const MAX_AGE_MS = 2 ** 31 * 1000;
 /** `Date` and `Age` have whole seconds. */
 const RESOLUTION_MS = 1000;
 
@@ -22,7 +24,8 @@ export function readResponseTimes(
   responseMs: number,
 ): ResponseTimes {
   const dateMs = parseHttpDate(header('date'));
-  const age = parseSeconds(header('age'));
+  const sentAge = parseSeconds(header('age'));
+  const age = sentAge !== undefined && sentAge > MAX_AGE_MS ? undefined : sentAge;
   const ageMs = age ?? 0;
   const serverMs = dateMs === undefined ? undefined : dateMs + ageMs;
   const retryAfter = header('retry-after');

@@ -40,6 +40,12 @@ test('a response of a cache is as old as its Age, and shows no offset of the clo
   assert.equal(read({ age: '-1' }).ageMs, 0);
 });
 
+test('an Age above 2^31 counts as none', () => {
+  const date = 'Sun, 06 Nov 1994 08:49:37 GMT';
+  for (const age of ['2147483649', '9'.repeat(400)]) assert.deepEqual(read({ date, age }), read({ date }));
+  assert.equal(read({ date, age: '2147483648' }).ageMs, 2 ** 31 * 1000);
+});
+
 /** The dates that are absent are forms that `Date.parse` accepts. */
 for (const [date, isDate] of [
   ['Sun, 06 Nov 1994 08:49:37 GMT', true],
