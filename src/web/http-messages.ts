@@ -36,7 +36,7 @@ export function useOriginForm(request: Pick<IncomingMessage, 'url' | 'headers'>)
 }
 
 export function isProbe(url: string): boolean {
-  const { path } = parseRequestTarget(url);
+  const [path] = url.split('?', 1);
   return path === PROBE_PATHS.health || path === PROBE_PATHS.readiness;
 }
 

@@ -184,6 +184,12 @@ test('only health and readiness are probes', () => {
   );
 });
 
+test('a request target above 2,048 characters gets a 414, a probe included', async () => {
+  for (const path of ['/metrics?', '/-/ready?', '/'])
+    assert.equal((await get(path.padEnd(2049, '%ff&'))).status, 414, path);
+  assert.equal((await get('/-/ready?'.padEnd(2048, '%ff&'))).status, 200);
+});
+
 for (const [url, expected, host] of [
   ['/metrics?x=1', '/metrics?x=1', 'original'],
   ['http://exporter:20928/metrics?x=1', '/metrics?x=1', 'exporter:20928'],
