@@ -3,6 +3,7 @@ import { TLSSocket } from 'node:tls';
 import { buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { CertificatePaths } from './certificate-path.ts';
+import { CLIENT_KEY_EXCHANGE } from '../runtime/key-exchange.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
 import { NoProxy } from './no-proxy.ts';
@@ -60,8 +61,8 @@ const MAX_CONNECTION_AGE_MS = 300_000;
 /** Of both sides, for one request. They take time of the event loop, and no byte of a response. */
 const MAX_KEY_UPDATES = 32;
 
-/** A resumed TLS session would outlive the certificate that it was opened with. */
-const WITHOUT_SESSIONS = { maxCachedSessions: 0 };
+/** Of each connection. A resumed TLS session would outlive the certificate that it was opened with. */
+const TLS_OPTIONS = { ...CLIENT_KEY_EXCHANGE, maxCachedSessions: 0 };
 
 /** The connections of a client, opened on demand. Disposing closes all, those being opened included. */
 export class UpstreamConnections implements AsyncDisposable {
@@ -131,7 +132,7 @@ export class UpstreamConnections implements AsyncDisposable {
       // Sends plain http in absolute form: many proxies reject a tunnel to port 80.
       proxyTunnel: false,
       connect: this.#createConnector(tlsOptions),
-      requestTls: { timeout, ...tlsOptions, ...WITHOUT_SESSIONS },
+      requestTls: { timeout, ...tlsOptions, ...TLS_OPTIONS },
       // undici connects to the target of plain http with `connect`, else with functions of its own.
       factory: (origin, { connect, ...inherited }: Pool.Options) =>
         new Pool(origin, {
@@ -160,7 +161,7 @@ export class UpstreamConnections implements AsyncDisposable {
           buildConnector({
             timeout: timeoutMs,
             ...tls,
-            ...WITHOUT_SESSIONS,
+            ...TLS_OPTIONS,
             lookup: resolver.lookup,
             autoSelectFamilyAttemptTimeout: Math.max(MIN_ATTEMPT_MS, Math.floor(timeoutMs / addresses)),
           });

@@ -4,6 +4,7 @@ import { ConfigError, throwIfAny } from '../../config/config-error.ts';
 import { resolvePath, type ReadFile } from '../../config/file-system.ts';
 import { findKeyPairMistake, readPem, splitCertificates } from '../../config/pem.ts';
 import type { Locate } from '../../config/validation.ts';
+import { KEY_EXCHANGE } from '../../runtime/key-exchange.ts';
 
 export interface ClientAuth {
   readonly isRequested: boolean;
@@ -59,6 +60,8 @@ export async function readTlsServerOptions(
   return {
     clientAuth,
     secureContext: {
+      // Here, because a reload forgets what is not in the context.
+      ...KEY_EXCHANGE,
       cert,
       key,
       ...(ca !== '' && { ca: splitCertificates(ca).map(formatTrustAnchor) }),
