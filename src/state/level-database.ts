@@ -1,4 +1,4 @@
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as classicLevel from 'classic-level';
 import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
@@ -68,6 +68,7 @@ export async function importLevelDb(): Promise<typeof classicLevel> {
  * of its own merges the log into sorted files.
  */
 export async function openLevelDatabase(folder: string): Promise<Database> {
+  await translateErrors(createFolder(folder));
   await translateErrors(checkFileTypes(folder));
   const { ClassicLevel } = await importLevelDb();
   const level = new ClassicLevel(folder, { cacheSize: CACHE_BYTES });
@@ -101,6 +102,13 @@ export async function openLevelDatabase(folder: string): Promise<Database> {
     },
     close: () => translateErrors(level.close()),
   };
+}
+
+/** Creates a folder for this user alone, but not its parents: on `/proc`, Node.js would try that for ever. */
+export async function createFolder(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+    if (getErrorCode(error) !== 'EEXIST') throw error;
+  });
 }
 
 /** Opening a file that is a FIFO would wait for ever. */

@@ -1,9 +1,10 @@
-import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorCode } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import {
+  createFolder,
   DatabaseError,
   ignoreMissing,
   openLevelDatabase,
@@ -34,6 +35,8 @@ export interface OpenDatabaseOptions {
   readonly logger: Logger;
   /** Opens the database in a folder. Default: LevelDB. */
   readonly open?: ((folder: string) => Promise<Database>) | undefined;
+  /** Default: that of the file system. */
+  readonly chmod?: ((path: string, mode: number) => Promise<void>) | undefined;
 }
 
 type Restore = (database: Database) => Promise<void>;
@@ -46,11 +49,8 @@ type Restore = (database: Database) => Promise<void>;
  */
 export async function openDatabase(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {
   try {
-    // Not with its parents: on `/proc`, Node.js would try that for ever.
-    const created = mkdir(options.path, { mode: 0o700 }).catch((error: unknown) => {
-      if (getErrorCode(error) !== 'EEXIST') throw error;
-    });
-    await translateErrors(created);
+    await translateErrors(createFolder(options.path));
+    await keepOthersOut(options);
     try {
       return await openWhenUnlocked(options, restore);
     } catch (error) {
@@ -61,6 +61,35 @@ export async function openDatabase(options: OpenDatabaseOptions, restore?: Resto
   } catch (error) {
     throw error instanceof DatabaseError ? describeOpenError(options.path, error) : error;
   }
+}
+
+const OWNER_ONLY = 0o700;
+
+/**
+ * Closes the folders of the database, those set aside included, to other users: LevelDB makes files that all can
+ * read and lock. Warns where the file system does not, or the folders belong to another user.
+ */
+async function keepOthersOut({ path, logger, chmod: setMode = chmod }: OpenDatabaseOptions): Promise<void> {
+  const failed: string[] = [];
+  let reason: unknown;
+  const names = await translateErrors(readdir(path));
+  for (const name of names.filter((one) => one.startsWith(DATABASE_FOLDER))) {
+    const folder = join(path, name);
+    const readMode = async (): Promise<number> => {
+      const found = await translateErrors(ignoreMissing(lstat(folder)));
+      return found?.isDirectory() === true ? found.mode & 0o777 : OWNER_ONLY;
+    };
+    if ((await readMode()) === OWNER_ONLY) continue;
+    await setMode(folder, OWNER_ONLY).catch((error: unknown) => {
+      reason = getErrorCode(error);
+    });
+    if ((await readMode()) !== OWNER_ONLY) failed.push(name);
+  }
+  if (failed.length > 0)
+    logger.warn(
+      { path, folders: failed, err: reason },
+      'Other users may read the state; set its folders to 0700',
+    );
 }
 
 /** Renames a database that cannot be used, so that an operator can look at it, and logs what is lost. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { SETTINGS, startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
@@ -100,6 +100,28 @@ for (const name of ['CURRENT', 'LOCK', 'LOG', '000003.log'])
     await stop(program);
     assert.match(readdirSync(path).join(), /database\.set-aside-/);
   });
+
+/** The first user other than the one of this process; only root can act as another one. */
+const OTHER_USER = 65_534;
+
+test(
+  'another user cannot read a state that a former version made readable',
+  { timeout: 600_000 },
+  async (t) => {
+    const service = await serveGrowingTask(t);
+    using folder = new TemporaryFolder();
+    const path = folder.at('state');
+    await runForTwoPolls(service, path);
+    for (const readable of [folder.path, path, `${path}/database`]) chmodSync(readable, 0o755);
+    const restored = await readRestored(service, path);
+    assert.ok(Math.min(...restored) > 0, restored.join());
+    const [name = ''] = readdirSync(`${path}/database`).filter((file) => file.endsWith('.log'));
+    assert.notEqual(name, '');
+    const isRoot = process.getuid?.() === 0;
+    const { status } = spawnSync('cat', [`${path}/database/${name}`], isRoot ? { uid: OTHER_USER } : {});
+    assert.deepEqual([statSync(`${path}/database`).mode & 0o777, status], [0o700, isRoot ? 1 : 0]);
+  },
+);
 
 /** Flips the bit that makes the first key of a table shorter than what LevelDB adds to each key. */
 function damageFirstKey(databasePath: string): void {

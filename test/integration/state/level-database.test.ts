@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Database } from '../../../src/state/level-database.ts';
@@ -47,6 +47,13 @@ test('damage and a lock have errors of their own', async () => {
   const first = await openLevelDatabase(killed);
   await assert.rejects(openLevelDatabase(killed), { name: 'DatabaseError', code: 'locked' });
   await first.close();
+});
+
+test('a new folder is for its user alone', async () => {
+  using folder = new TemporaryFolder();
+  const database = await openLevelDatabase(folder.at('new'));
+  await database.close();
+  assert.equal(statSync(folder.at('new')).mode & 0o777, 0o700);
 });
 
 for (const [code, cause, message] of [

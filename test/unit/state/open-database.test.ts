@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { DatabaseError } from '../../../src/state/level-database.ts';
 import { openDatabase, type OpenDatabaseOptions } from '../../../src/state/open-database.ts';
@@ -48,6 +48,46 @@ test('three starts in a row that end while they open the database do not condemn
   }
   assert.deepEqual([readdirSync(folder.path), warnings()], [['database'], []]);
 });
+
+/** The permissions of the folders of a state that a former version made for all users to read. */
+async function openFormerState(
+  folder: TemporaryFolder,
+  chmod?: OpenDatabaseOptions['chmod'],
+): Promise<{ readonly modes: readonly string[]; readonly warnings: readonly unknown[] }> {
+  const names = ['database', 'database.damaged-20260131T235959123Z', 'other'];
+  for (const name of names) {
+    mkdirSync(folder.at(name));
+    chmodSync(folder.at(name), 0o755);
+  }
+  const { options, warnings } = createOptions(folder);
+  const database = await openDatabase({ ...options, chmod });
+  await database.close();
+  return {
+    modes: names.map((name) => (statSync(folder.at(name)).mode & 0o777).toString(8)),
+    warnings: warnings().map(({ err, msg }) => [err, msg]),
+  };
+}
+
+test('the folders of the database are closed to other users', async () => {
+  using folder = new TemporaryFolder();
+  assert.deepEqual(await openFormerState(folder), { modes: ['700', '700', '755'], warnings: [] });
+});
+
+const CHMODS: readonly (readonly [code: string | undefined, chmod: () => Promise<void>])[] = [
+  ...['EPERM', 'ENOSYS', 'ENOTSUP', 'EINVAL'].map(
+    (code) => [code, () => Promise.reject(Object.assign(new Error(code), { code }))] as const,
+  ),
+  [undefined, () => Promise.resolve()],
+];
+
+for (const [code, chmod] of CHMODS)
+  test(`folders that stay open to other users (${code ?? 'no error'}) are one warning, and the start goes on`, async () => {
+    using folder = new TemporaryFolder();
+    assert.deepEqual(await openFormerState(folder, chmod), {
+      modes: ['755', '755', '755'],
+      warnings: [[code && { message: code }, 'Other users may read the state; set its folders to 0700']],
+    });
+  });
 
 test('a start after four of them sets the database aside, with one warning', async () => {
   using folder = new TemporaryFolder();
