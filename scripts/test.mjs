@@ -8,11 +8,12 @@
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { watchTestFiles } from './watch-test-files.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiled = join(root, 'build/test');
@@ -42,6 +43,9 @@ const PROCESSES = availableParallelism() * 3;
  * files take.
  */
 const BUNDLES = availableParallelism() * 2;
+
+/** Longer than any file takes that does not hang; the waits of a test end after half of it. */
+const FILE_LIMIT_MS = 30 * 60_000;
 
 /** Runs of the properties of unit tests that set no number themselves; the default of fast-check is 100. */
 const UNIT_RUNS = 20;
@@ -133,7 +137,13 @@ const seed = setSeed();
 const isUnit = (file) => file.startsWith('unit/');
 const separate = files.filter((file) => !isUnit(file)).map((file) => join(compiled, file));
 const bundles = bundle(files.filter(isUnit), { seed, numRuns: UNIT_RUNS });
-run({ files: [...separate, ...bundles], concurrency: PROCESSES })
+const all = [...separate, ...bundles];
+watchTestFiles({
+  count: all.length,
+  limitMs: FILE_LIMIT_MS,
+  formatName: (file) => (file.startsWith(compiled) ? relative(compiled, file) : basename(file)),
+});
+run({ files: all, concurrency: PROCESSES })
   .on('test:fail', () => {
     process.exitCode = 1;
   })
