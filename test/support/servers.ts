@@ -99,6 +99,15 @@ export async function serveProxy(t: TestContext): Promise<Proxy> {
   return { url: `http://127.0.0.1:${await listen(t, proxy)}`, seen };
 }
 
+/** Waits for an event of a connection, and returns its first argument. Rejects if the connection ends before it. */
+export async function waitForEvent(socket: Socket, name: 'data' | 'secureConnect'): Promise<unknown> {
+  const ended = once(socket, 'close').then(() => {
+    throw new Error(`Expected ${name}, found the end of the connection`);
+  });
+  const [value]: unknown[] = await Promise.race([once(socket, name), ended]);
+  return value;
+}
+
 /** Resolves when a connection is closed. */
 export async function waitForClose(socket: Socket): Promise<void> {
   await new Promise((resolve) => socket.resume().on('close', resolve));

@@ -53,7 +53,7 @@ export class AttackedExporter implements AsyncDisposable {
     const socket = connect({ host: '127.0.0.1', port: this.port, localAddress }).on('error', () => undefined);
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    await Promise.race([nextEvent(socket, 'connect'), nextEvent(socket, 'close')]);
+    await nextEvent(socket, 'connect');
     return socket;
   }
 
@@ -97,7 +97,10 @@ export class AttackedExporter implements AsyncDisposable {
 
 /** Waits for an event, or the end. Unlike `once`, ignores errors, because the exporter may reset connections. */
 export function nextEvent(socket: Socket, name: 'close' | 'connect' | 'data'): Promise<void> {
-  return new Promise((resolve) => void (socket.closed ? resolve() : socket.once(name, () => resolve())));
+  return new Promise((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once(name, () => resolve()).once('close', () => resolve());
+  });
 }
 
 /** Formats a GET request. */

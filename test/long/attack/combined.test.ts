@@ -91,7 +91,7 @@ const ATTACKS: readonly Task[] = [
   async function pipelineScrapesAndReset(exporter) {
     const socket = await exporter.open(ADDRESS.pipeliner);
     socket.write(formatRequest('/metrics', reader).repeat(60));
-    await Promise.race([nextEvent(socket, 'data'), nextEvent(socket, 'close')]);
+    await nextEvent(socket, 'data');
     socket.resetAndDestroy();
     await delay(200);
   },
@@ -133,7 +133,7 @@ const ATTACKS: readonly Task[] = [
     const socket = await exporter.open(ADDRESS.pipeliner);
     const headers =
       ['Host: x\r\nHost: y', `Host: ${'a.'.repeat(7500)}`, 'Host: x\r\nExpect: x'][turn % 3] ?? '';
-    const answered = Promise.race([nextEvent(socket, 'data'), nextEvent(socket, 'close')]);
+    const answered = nextEvent(socket, 'data');
     socket.write(formatRequest('/sd', reader).replace('Host: x', headers));
     await answered;
     socket.destroy();
@@ -160,94 +160,90 @@ const ATTACKS: readonly Task[] = [
   }),
 ];
 
-test(
-  'under all attacks at once, polls, scrapes and probes continue in bounded memory',
-  { timeout: 1_200_000 },
-  async (t) => {
-    using folder = new TemporaryFolder();
-    const hash = hashSync(PASSWORD, 10);
-    writeFileSync(
-      folder.at('web.yml'),
-      `basic_auth_users:\n${USERS.map((user) => `  ${user}: ${hash}\n`).join('')}`,
-    );
-    folder.replace('codes.yml', '- FROM-FILE');
-    const url = await serveCodes(t, (serviceCode, response) => {
-      RESPONSE_OF.get(serviceCode)?.(response);
-    });
-    await using exporter = await AttackedExporter.start({
-      XVS_UPSTREAM_BASE_URL: url,
-      XVS_SERVICE_CODES: CODES.join(','),
-      XVS_POLL_INTERVAL: '10s',
-      XVS_METRICS_PER_TASK: 'true',
-      XVS_METRICS_MAX_TASKS: String(TASKS),
-      XVS_SERVICE_CODE_FILES: folder.at('codes.yml'),
-      XVS_STATE_PATH: folder.at('state'),
-      XVS_WEB_CONFIG_FILE: folder.at('web.yml'),
-      XVS_WEB_OPEN_PROBES: 'true',
-    });
-    const authorization = basicAuthorization('scraper', PASSWORD);
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    t.after(() => agent.destroy());
-    const scrape = () => exporter.get({ authorization, agent });
-    await waitUntil(scrape, ({ body }) => body.includes(CATALOGUE.taskInputBytes.name));
+test('under all attacks at once, polls, scrapes and probes continue in bounded memory', async (t) => {
+  using folder = new TemporaryFolder();
+  const hash = hashSync(PASSWORD, 10);
+  writeFileSync(
+    folder.at('web.yml'),
+    `basic_auth_users:\n${USERS.map((user) => `  ${user}: ${hash}\n`).join('')}`,
+  );
+  folder.replace('codes.yml', '- FROM-FILE');
+  const url = await serveCodes(t, (serviceCode, response) => {
+    RESPONSE_OF.get(serviceCode)?.(response);
+  });
+  await using exporter = await AttackedExporter.start({
+    XVS_UPSTREAM_BASE_URL: url,
+    XVS_SERVICE_CODES: CODES.join(','),
+    XVS_POLL_INTERVAL: '10s',
+    XVS_METRICS_PER_TASK: 'true',
+    XVS_METRICS_MAX_TASKS: String(TASKS),
+    XVS_SERVICE_CODE_FILES: folder.at('codes.yml'),
+    XVS_STATE_PATH: folder.at('state'),
+    XVS_WEB_CONFIG_FILE: folder.at('web.yml'),
+    XVS_WEB_OPEN_PROBES: 'true',
+  });
+  const authorization = basicAuthorization('scraper', PASSWORD);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const scrape = () => exporter.get({ authorization, agent });
+  await waitUntil(scrape, ({ body }) => body.includes(CATALOGUE.taskInputBytes.name));
 
-    const stopped = new AbortController();
-    const attacks = ATTACKS.map(async (attack) => {
-      for (let turn = 0; !stopped.signal.aborted; turn += 1) await attack(exporter, turn, folder);
-    });
-    let descriptors = 0;
-    const endMs = performance.now() + SECONDS * 1000;
-    const repeat = async (
-      kind: string,
-      pauseMs: number,
-      send: (turn: number) => Promise<{ readonly status: number }>,
-    ) => {
-      const statuses: number[] = [];
-      let slowestMs = 0;
-      for (let turn = 0; performance.now() < endMs; turn += 1) {
-        const startMs = performance.now();
-        statuses.push((await send(turn)).status);
-        slowestMs = Math.max(slowestMs, performance.now() - startMs);
-        descriptors = Math.max(descriptors, exporter.descriptorCount);
-        await delay(pauseMs);
-      }
-      const answered = statuses.filter((one) => one === 200).length;
-      t.diagnostic(`${kind}: ${answered} of ${statuses.length} answered, at most ${slowestMs.toFixed(0)} ms`);
-      return `${kind} ${[...new Set(statuses)].join()}`;
-    };
-    const outcomes = await Promise.all([
-      repeat('scrapes', 500, scrape),
-      repeat('first scrapes', 3000, (turn) => {
-        const localAddress = ADDRESS.newScraper(turn);
-        const user = NEW_SCRAPERS[turn] ?? 'scraper';
-        return exporter.get({ authorization: basicAuthorization(user, PASSWORD), localAddress });
-      }),
-      repeat('probes', 500, () => exporter.get({ path: '/-/healthy', localAddress: ADDRESS.prober })),
-    ]);
-    stopped.abort();
-    const { status, body } = await scrape();
-    const { peakRssMiB } = exporter.program;
-    const series = parseSeries(body);
-    const sumOf = (name: string): number => sumSeries(series, name, HEALTHY);
-    const [polls, errors, skipped] = [
-      sumOf(CATALOGUE.polls.name),
-      sumOf(CATALOGUE.pollErrors.name),
-      sumOf(CATALOGUE.pollsSkipped.name),
-    ];
-    t.diagnostic(`polls: ${polls - errors} of ${polls + skipped} answered`);
-    t.diagnostic(
-      `${SECONDS} s, exposition ${(body.length / 1e6).toFixed(1)} MB, at most ${descriptors} descriptors, ` +
-        `resident memory at most ${peakRssMiB.toFixed(0)} MiB, at the end ${exporter.program.rssMiB.toFixed(0)} MiB`,
-    );
-    assert.deepEqual(outcomes, ['scrapes 200', 'first scrapes 200', 'probes 200']);
-    assert.equal(status, 200);
-    assert.deepEqual([sumOf(CATALOGUE.up.name), errors, skipped], [1, 0, 0]);
-    assert.ok(polls >= 2);
-    assert.ok(peakRssMiB < SHIPPED.memoryMiB, `${peakRssMiB} MiB`);
-    assert.ok(descriptors < MAX_DESCRIPTORS, `${descriptors} descriptors`);
-    assert.doesNotMatch(exporter.program.stderr, /Debugger listening/);
-    // Attacks that wait for a response end when the exporter stops.
-    await exporter.program[Symbol.asyncDispose]();
-    await Promise.all(attacks);
-  },
-);
+  const stopped = new AbortController();
+  const attacks = ATTACKS.map(async (attack) => {
+    for (let turn = 0; !stopped.signal.aborted; turn += 1) await attack(exporter, turn, folder);
+  });
+  let descriptors = 0;
+  const endMs = performance.now() + SECONDS * 1000;
+  const repeat = async (
+    kind: string,
+    pauseMs: number,
+    send: (turn: number) => Promise<{ readonly status: number }>,
+  ) => {
+    const statuses: number[] = [];
+    let slowestMs = 0;
+    for (let turn = 0; performance.now() < endMs; turn += 1) {
+      const startMs = performance.now();
+      statuses.push((await send(turn)).status);
+      slowestMs = Math.max(slowestMs, performance.now() - startMs);
+      descriptors = Math.max(descriptors, exporter.descriptorCount);
+      await delay(pauseMs);
+    }
+    const answered = statuses.filter((one) => one === 200).length;
+    t.diagnostic(`${kind}: ${answered} of ${statuses.length} answered, at most ${slowestMs.toFixed(0)} ms`);
+    return `${kind} ${[...new Set(statuses)].join()}`;
+  };
+  const outcomes = await Promise.all([
+    repeat('scrapes', 500, scrape),
+    repeat('first scrapes', 3000, (turn) => {
+      const localAddress = ADDRESS.newScraper(turn);
+      const user = NEW_SCRAPERS[turn] ?? 'scraper';
+      return exporter.get({ authorization: basicAuthorization(user, PASSWORD), localAddress });
+    }),
+    repeat('probes', 500, () => exporter.get({ path: '/-/healthy', localAddress: ADDRESS.prober })),
+  ]);
+  stopped.abort();
+  const { status, body } = await scrape();
+  const { peakRssMiB } = exporter.program;
+  const series = parseSeries(body);
+  const sumOf = (name: string): number => sumSeries(series, name, HEALTHY);
+  const [polls, errors, skipped] = [
+    sumOf(CATALOGUE.polls.name),
+    sumOf(CATALOGUE.pollErrors.name),
+    sumOf(CATALOGUE.pollsSkipped.name),
+  ];
+  t.diagnostic(`polls: ${polls - errors} of ${polls + skipped} answered`);
+  t.diagnostic(
+    `${SECONDS} s, exposition ${(body.length / 1e6).toFixed(1)} MB, at most ${descriptors} descriptors, ` +
+      `resident memory at most ${peakRssMiB.toFixed(0)} MiB, at the end ${exporter.program.rssMiB.toFixed(0)} MiB`,
+  );
+  assert.deepEqual(outcomes, ['scrapes 200', 'first scrapes 200', 'probes 200']);
+  assert.equal(status, 200);
+  assert.deepEqual([sumOf(CATALOGUE.up.name), errors, skipped], [1, 0, 0]);
+  assert.ok(polls >= 2);
+  assert.ok(peakRssMiB < SHIPPED.memoryMiB, `${peakRssMiB} MiB`);
+  assert.ok(descriptors < MAX_DESCRIPTORS, `${descriptors} descriptors`);
+  assert.doesNotMatch(exporter.program.stderr, /Debugger listening/);
+  // Attacks that wait for a response end when the exporter stops.
+  await exporter.program[Symbol.asyncDispose]();
+  await Promise.all(attacks);
+});

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { test } from 'node:test';
 import { readFixture, readIdentity } from '../../../support/fixtures.ts';
+import { waitForEvent } from '../../../support/servers.ts';
 import { waitForValue } from '../../../support/wait-until.ts';
 import {
   requestOverHttp,
@@ -41,11 +42,10 @@ test('it serves TLS 1.3, and HTTP/1.1 to clients that also offer HTTP/2', async 
     ca: readFixture('tls/ca.pem'),
     ALPNProtocols: ['h2', 'http/1.1'],
   });
-  await once(socket, 'secureConnect');
+  await waitForEvent(socket, 'secureConnect');
   assert.deepEqual([socket.getProtocol(), socket.alpnProtocol], ['TLSv1.3', 'http/1.1']);
   socket.end('GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-  const [chunk]: unknown[] = await once(socket, 'data');
-  assert.match(String(chunk), /^HTTP\/1\.1 200 OK\r\n[^]*hello from \/metrics/);
+  assert.match(String(await waitForEvent(socket, 'data')), /^HTTP\/1\.1 200 OK\r\n[^]*hello from \/metrics/);
 });
 
 test('client_auth_type decides whether client certificates are requested, required and verified', async (t) => {
