@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WAIT_LIMIT_MS } from '../support/wait-until.ts';
 
 const lineSchema = z.looseObject({ level: z.string(), msg: z.string(), service_code: z.string().optional() });
 
@@ -14,9 +15,6 @@ interface PollWaiter {
   readonly count: number;
   readonly resolve: () => void;
 }
-
-/** Longer than any poll takes that does not hang. */
-const WAIT_TIMEOUT_MS = 120_000;
 
 /** The log of an exporter at `debug`. Each completed poll is a line, for which tests can wait. */
 export class PollLog {
@@ -54,7 +52,7 @@ export class PollLog {
     await new Promise<void>((resolve, reject) => {
       const late = setTimeout(() => {
         reject(new Error(`Expected ${count} polls of ${serviceCode}, found ${this.countPolls(serviceCode)}`));
-      }, WAIT_TIMEOUT_MS);
+      }, WAIT_LIMIT_MS);
       const told = (): void => {
         clearTimeout(late);
         // The poll continues after it has logged the line.

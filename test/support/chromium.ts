@@ -1,6 +1,7 @@
 import { after, type TestContext } from 'node:test';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { isInstalled } from './installed-programs.ts';
+import { WAIT_LIMIT_MS } from './wait-until.ts';
 
 /** The path of Debian's Chromium. */
 const EXECUTABLE_PATH = '/usr/bin/chromium';
@@ -40,7 +41,11 @@ export class Chromium implements AsyncDisposable {
   }
 
   static async launch(): Promise<Chromium> {
-    sharedBrowser ??= chromium.launch({ executablePath: EXECUTABLE_PATH, args: FLAGS });
+    sharedBrowser ??= chromium.launch({
+      executablePath: EXECUTABLE_PATH,
+      args: FLAGS,
+      timeout: WAIT_LIMIT_MS,
+    });
     return new Chromium(await sharedBrowser);
   }
 
@@ -59,7 +64,7 @@ export class Chromium implements AsyncDisposable {
     });
     this.#contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(WAIT_LIMIT_MS);
     page.on('console', (message) => this.consoleMessages.push(`${message.type()}: ${message.text()}`));
     page.on('pageerror', (error) => this.consoleMessages.push(error.message));
     return page;

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { WAIT_LIMIT_MS } from './wait-until.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The path of the program that `npm run build` writes. */
@@ -15,9 +16,6 @@ export const SETTINGS = {
   XVS_SECRET: 'abc',
   XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
 };
-
-/** Longer than any program takes to write that does not hang. */
-const OUTPUT_TIMEOUT_MS = 300_000;
 
 /** A child process and its output. Disposal sends SIGTERM and waits for its exit. */
 export class Program implements AsyncDisposable {
@@ -87,13 +85,13 @@ export class Program implements AsyncDisposable {
     this.#child.kill(name);
   }
 
-  /** Waits for the first match in the output and returns it. Rejects if the program exits, or after five minutes. */
+  /** Waits for the first match in the output and returns it. Rejects if the program exits. */
   async waitForOutput(pattern: RegExp): Promise<string> {
     let isOver = false;
     const timer = setTimeout(() => {
       isOver = true;
       this.#onOutput?.();
-    }, OUTPUT_TIMEOUT_MS);
+    }, WAIT_LIMIT_MS);
     try {
       for (;;) {
         const match = pattern.exec(this.stdout + this.stderr);

@@ -127,8 +127,8 @@ export class Prometheus implements AsyncDisposable {
   }
 
   /** Like {@link waitUntil}. */
-  waitUntil<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs?: number): Promise<T> {
-    return waitUntil(ask, isWanted, timeoutMs);
+  waitUntil<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
+    return waitUntil(ask, isWanted);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

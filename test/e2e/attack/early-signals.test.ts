@@ -20,7 +20,7 @@ function startWithSignal(signal: NodeJS.Signals, args: readonly string[]): Progr
   return startProgram(args, sendSignal(signal));
 }
 
-test('SIGHUP before the start causes a reload after it', { timeout: 600_000 }, async () => {
+test('SIGHUP before the start causes a reload after it', async () => {
   await using exporter = startWithSignal('SIGHUP', []);
   await exporter.waitForOutput(/"trigger":"signal",.*"msg":"Configuration reloaded"/);
   exporter.signal('SIGTERM');
@@ -28,12 +28,12 @@ test('SIGHUP before the start causes a reload after it', { timeout: 600_000 }, a
 });
 
 for (const command of ['once', 'healthcheck'])
-  test(`SIGHUP before the start ends ${command}`, { timeout: 600_000 }, async () => {
+  test(`SIGHUP before the start ends ${command}`, async () => {
     await using program = startWithSignal('SIGHUP', [command]);
     assert.equal(await program.exitCode, null);
   });
 
-test('SIGUSR1 never opens the inspector', { timeout: 600_000 }, async () => {
+test('SIGUSR1 never opens the inspector', async () => {
   await using exporter = startWithSignal('SIGUSR1', []);
   await exporter.waitForPort();
   exporter.signal('SIGUSR1');
@@ -45,7 +45,7 @@ test('SIGUSR1 never opens the inspector', { timeout: 600_000 }, async () => {
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   for (const command of ['serve', 'once'])
-    test(`${signal} before the start ends ${command} as process 1`, { timeout: 600_000 }, async (t) => {
+    test(`${signal} before the start ends ${command} as process 1`, async (t) => {
       if (!isInstalled(t, 'unshare')) return;
       const namespace = ['--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
       await using program = new Program(
@@ -57,7 +57,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
       assert.equal(program.stdout + program.stderr, '');
     });
 
-test('SIGTERM before the start kills a process that is not process 1', { timeout: 600_000 }, async () => {
+test('SIGTERM before the start kills a process that is not process 1', async () => {
   await using program = startWithSignal('SIGTERM', []);
   assert.equal(await program.exitCode, null);
 });

@@ -27,32 +27,28 @@ async function waitForDroppedLines(exporter: Program, port: string): Promise<voi
   assert.notEqual(dropped, undefined, 'no counter of dropped lines');
 }
 
-test(
-  'the exporter continues when its log file reaches the limit on file sizes, and logs again once it has space',
-  { timeout: 600_000 },
-  async () => {
-    using folder = new TemporaryFolder();
-    const log = folder.at('log');
-    await using exporter = startInShell(`ulimit -f 4; ${EXPORTER} 2>>"${log}"`);
-    const readPort = (): string | undefined => LISTENING.exec(readLog(log))?.[1];
-    const port = await waitUntil(readPort, (found) => found !== undefined);
-    await waitForDroppedLines(exporter, port ?? '');
-    truncateSync(log);
-    exporter.signal('SIGTERM');
-    assert.equal(await exporter.exitCode, 0);
-    // A reload may have ended after the log was truncated.
-    assert.match(readLog(log), /^\n(?:.*\n)*?.*"msg":"Shutting down"/);
-  },
-);
+test('the exporter continues when its log file reaches the limit on file sizes, and logs again once it has space', async () => {
+  using folder = new TemporaryFolder();
+  const log = folder.at('log');
+  await using exporter = startInShell(`ulimit -f 4; ${EXPORTER} 2>>"${log}"`);
+  const readPort = (): string | undefined => LISTENING.exec(readLog(log))?.[1];
+  const port = await waitUntil(readPort, (found) => found !== undefined);
+  await waitForDroppedLines(exporter, port ?? '');
+  truncateSync(log);
+  exporter.signal('SIGTERM');
+  assert.equal(await exporter.exitCode, 0);
+  // A reload may have ended after the log was truncated.
+  assert.match(readLog(log), /^\n(?:.*\n)*?.*"msg":"Shutting down"/);
+});
 
-test('the exporter continues when the reader of its log closes the pipe', { timeout: 600_000 }, async () => {
+test('the exporter continues when the reader of its log closes the pipe', async () => {
   await using exporter = startInShell(`${EXPORTER} 2> >(sed --unbuffered /Listening/q)`);
   await waitForDroppedLines(exporter, await exporter.waitForOutput(LISTENING));
   exporter.signal('SIGTERM');
   assert.equal(await exporter.exitCode, 0);
 });
 
-test('the exporter does not start if it cannot log at all', { timeout: 600_000 }, async () => {
+test('the exporter does not start if it cannot log at all', async () => {
   await using exporter = startInShell(`${EXPORTER} 2>/dev/full`);
   assert.equal(await exporter.exitCode, 1);
 });

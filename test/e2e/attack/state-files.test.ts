@@ -63,7 +63,7 @@ for (const [when, pollInterval] of [
   ['between two polls', '1s'],
   ['before the first poll and a stop', '1h'],
 ] as const)
-  test(`a folder of the state that is removed ${when} costs no counter`, { timeout: 600_000 }, async (t) => {
+  test(`a folder of the state that is removed ${when} costs no counter`, async (t) => {
     const service = await serveGrowingTask(t);
     using folder = new TemporaryFolder();
     const path = folder.at('state');
@@ -89,7 +89,7 @@ for (const [when, pollInterval] of [
   });
 
 for (const name of ['CURRENT', 'LOCK', 'LOG', '000003.log'])
-  test(`a state whose ${name} is a FIFO is set aside`, { timeout: 600_000 }, async () => {
+  test(`a state whose ${name} is a FIFO is set aside`, async () => {
     using folder = new TemporaryFolder();
     const path = folder.at('state');
     mkdirSync(`${path}/database`, { recursive: true });
@@ -134,7 +134,7 @@ function damageFirstKey(databasePath: string): void {
   writeFileSync(path, table);
 }
 
-test('a wrong bit of a table, which aborts LevelDB, costs four starts', { timeout: 600_000 }, async (t) => {
+test('a wrong bit of a table, which aborts LevelDB, costs four starts', async (t) => {
   const service = await serveGrowingTask(t);
   using folder = new TemporaryFolder();
   const path = folder.at('state');

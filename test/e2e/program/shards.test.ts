@@ -36,7 +36,7 @@ test('a shard names the shard that polls a requested code of another shard', asy
       /^Shard 1 polls this service code; this is shard 0 of 2\.\n$/,
     ],
     ['/metrics?service_code=unknown', 404, /^No such service code is configured\.\n$/],
-    ['/', 200, / up \(shard 0 of 2\)/],
+    ['/', 200, / \(shard 0 of 2\)/],
   ];
   for (const [path, status, text] of answers) {
     const response = await fetch(address + path);

@@ -24,7 +24,7 @@ const WAYS: Readonly<Record<string, object>> = {
 };
 const NATIVE = 'native histograms';
 
-test('the newest Prometheus gets the same series by all protocols', { timeout: 300_000 }, async (t) => {
+test('the newest Prometheus gets the same series by all protocols', async (t) => {
   if (!isInstalled(t, NEWEST_PROMETHEUS)) return;
   await using service = startSimulatorProgram('--service-code=TESTING:abc', '--users=20', '--tasks=12');
   await using exporter = startProgram(['--poll.interval=1s'], {

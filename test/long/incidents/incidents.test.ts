@@ -19,7 +19,6 @@ const TIME_DIVISOR = 20;
 const WARM_UP_SECONDS = 100;
 /** Longer than all scaled ranges and times after recovery, but for those of an hour. */
 const CALM_SECONDS = 40;
-const TIMEOUT_MS = 180_000;
 
 /** An exporter with six service codes in a file that it watches, which keeps its port when it restarts. */
 class Exporter implements AsyncDisposable {
@@ -203,94 +202,87 @@ function startExporters(url: string): Clusters {
   ]);
 }
 
-test(
-  'each incident is one group of notifications, or a page and a warning, and none comes after recovery',
-  { timeout: 600_000 },
-  async (t) => {
-    if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER) || !isInstalled(t, 'prlimit')) return;
-    const service = await IncidentService.start(t);
-    await using exporters = startExporters(service.url);
-    for (const exporter of exporters.list()) await exporter.waitUntilListening();
-    const receiver = await startWebhookReceiver(t);
-    const routes = readDeployFile('alertmanager/alertmanager.yml');
-    await using alertmanager = await Alertmanager.start(
-      scaleDurations(routes.replaceAll('http://localhost:9095', receiver.url), TIME_DIVISOR),
-    );
-    const jobs = [
-      {
-        job_name: 'xvs-exporter',
-        static_configs: [...exporters].map(([cluster, members]) => ({
-          targets: members.map(({ address }) => address),
-          labels: { cluster },
-        })),
-      },
-    ];
-    await using prometheus = await Prometheus.start({
-      jobs,
-      rules: listDeployYaml('prometheus/rules').map((name) =>
-        scaleDurations(readDeployFile(name), TIME_DIVISOR),
-      ),
-      alertmanager: alertmanager.address,
+test('each incident is one group of notifications, or a page and a warning, and none comes after recovery', async (t) => {
+  if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER) || !isInstalled(t, 'prlimit')) return;
+  const service = await IncidentService.start(t);
+  await using exporters = startExporters(service.url);
+  for (const exporter of exporters.list()) await exporter.waitUntilListening();
+  const receiver = await startWebhookReceiver(t);
+  const routes = readDeployFile('alertmanager/alertmanager.yml');
+  await using alertmanager = await Alertmanager.start(
+    scaleDurations(routes.replaceAll('http://localhost:9095', receiver.url), TIME_DIVISOR),
+  );
+  const jobs = [
+    {
+      job_name: 'xvs-exporter',
+      static_configs: [...exporters].map(([cluster, members]) => ({
+        targets: members.map(({ address }) => address),
+        labels: { cluster },
+      })),
+    },
+  ];
+  await using prometheus = await Prometheus.start({
+    jobs,
+    rules: listDeployYaml('prometheus/rules').map((name) =>
+      scaleDurations(readDeployFile(name), TIME_DIVISOR),
+    ),
+    alertmanager: alertmanager.address,
+  });
+
+  /** Lists the first firing notification of each group. */
+  const listFirsts = (incident: string): readonly AlertNotification[] => {
+    const own = receiver.notifications.filter(({ labels, status }) => {
+      const { cluster = '', service_code: code = '' } = labels;
+      return status === 'firing' && (cluster === CODES_CLUSTER ? code : cluster) === incident;
     });
+    return [...new Map(own.toReversed().map((notice) => [notice.groupKey, notice])).values()];
+  };
+  const listGroups = (incident: string): readonly string[] =>
+    listFirsts(incident)
+      .map(({ receiver: name, labels }) => `${name} ${labels['alertname']}`)
+      .toSorted();
+  const exporterOf = ({ name }: Incident): Exporter => {
+    const exporter = exporters.get(name.startsWith('code-') ? CODES_CLUSTER : name)?.at(-1);
+    assert.ok(exporter !== undefined);
+    return exporter;
+  };
+  const codesOf = (incident: Incident): readonly string[] =>
+    incident.name.startsWith('code-') ? [incident.name] : exporterOf(incident).codes;
 
-    /** Lists the first firing notification of each group. */
-    const listFirsts = (incident: string): readonly AlertNotification[] => {
-      const own = receiver.notifications.filter(({ labels, status }) => {
-        const { cluster = '', service_code: code = '' } = labels;
-        return status === 'firing' && (cluster === CODES_CLUSTER ? code : cluster) === incident;
-      });
-      return [...new Map(own.toReversed().map((notice) => [notice.groupKey, notice])).values()];
-    };
-    const listGroups = (incident: string): readonly string[] =>
-      listFirsts(incident)
-        .map(({ receiver: name, labels }) => `${name} ${labels['alertname']}`)
-        .toSorted();
-    const exporterOf = ({ name }: Incident): Exporter => {
-      const exporter = exporters.get(name.startsWith('code-') ? CODES_CLUSTER : name)?.at(-1);
-      assert.ok(exporter !== undefined);
-      return exporter;
-    };
-    const codesOf = (incident: Incident): readonly string[] =>
-      incident.name.startsWith('code-') ? [incident.name] : exporterOf(incident).codes;
+  await prometheus.waitUntil(
+    () => prometheus.value('min(xvs_exporter_time_seconds - process_start_time_seconds)'),
+    (seconds = 0) => seconds > WARM_UP_SECONDS,
+  );
+  assert.deepEqual(
+    receiver.notifications.map(({ labels }) => [labels['cluster'], labels['alertname']]),
+    [],
+  );
 
-    await prometheus.waitUntil(
-      () => prometheus.value('min(xvs_exporter_time_seconds - process_start_time_seconds)'),
-      (seconds = 0) => seconds > WARM_UP_SECONDS,
-      TIMEOUT_MS,
-    );
-    assert.deepEqual(
-      receiver.notifications.map(({ labels }) => [labels['cluster'], labels['alertname']]),
-      [],
-    );
-
-    const beginMs = performance.now();
-    for (const incident of INCIDENTS) {
-      service.setFault(codesOf(incident), incident.fault);
-      incident.begin?.(exporterOf(incident), service);
-    }
-    await waitUntil(
-      () => INCIDENTS.filter(({ name, groups }) => groups.some((group) => !listGroups(name).includes(group))),
-      (missing) => missing.length === 0,
-      TIMEOUT_MS,
-    );
-    for (const incident of INCIDENTS) {
-      service.setFault(codesOf(incident));
-      incident.end?.(exporterOf(incident));
-    }
-    await prometheus.waitUntil(
-      () => prometheus.query(`max_over_time(ALERTS{alertstate="firing"}[${CALM_SECONDS}s])`),
-      (firing) => firing.length === 0,
-      TIMEOUT_MS,
-    );
-    assert.deepEqual(await alertmanager.alerts(), []);
-    for (const { name, groups } of INCIDENTS) {
-      await t.test(name, (subtest) => {
-        for (const { receivedMs, annotations } of listFirsts(name)) {
-          const seconds = Math.round((receivedMs - beginMs) / 1000);
-          subtest.diagnostic(`after ${seconds} s: ${annotations['description']}`);
-        }
-        assert.deepEqual(listGroups(name), groups);
-      });
-    }
-  },
-);
+  const beginMs = performance.now();
+  for (const incident of INCIDENTS) {
+    service.setFault(codesOf(incident), incident.fault);
+    incident.begin?.(exporterOf(incident), service);
+  }
+  await waitUntil(
+    () => INCIDENTS.filter(({ name, groups }) => groups.some((group) => !listGroups(name).includes(group))),
+    (missing) => missing.length === 0,
+  );
+  for (const incident of INCIDENTS) {
+    service.setFault(codesOf(incident));
+    incident.end?.(exporterOf(incident));
+  }
+  await prometheus.waitUntil(
+    () => prometheus.query(`max_over_time(ALERTS{alertstate="firing"}[${CALM_SECONDS}s])`),
+    (firing) => firing.length === 0,
+  );
+  assert.deepEqual(await alertmanager.alerts(), []);
+  for (const { name, groups } of INCIDENTS) {
+    await t.test(name, (subtest) => {
+      for (const { receivedMs, annotations } of listFirsts(name)) {
+        const seconds = Math.round((receivedMs - beginMs) / 1000);
+        subtest.diagnostic(`after ${seconds} s: ${annotations['description']}`);
+      }
+      assert.deepEqual(listGroups(name), groups);
+    });
+  }
+});

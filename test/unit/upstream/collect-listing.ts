@@ -18,9 +18,9 @@ export const CLOCK: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms, signal),
 };
 
-/** Timeouts that only expire in tests that shorten them. */
+/** Timeouts that only end requests of tests that shorten them. */
 export const OPTIONS: ClientOptions = {
-  timeoutMs: 20_000,
+  timeoutMs: 3_600_000,
   maxResponseBytes: 64 * 1024 * 1024,
   maxConnections: 4,
   userAgent: 'xvs-exporter/test',
@@ -45,7 +45,7 @@ export function targetAt(baseUrl: string, more: Partial<ListingTarget> = {}): Li
     baseUrl,
     secret: 'abc',
     signing: PUBLISHED_SCHEME,
-    timeoutMs: 20_000,
+    timeoutMs: 3_600_000,
     ...more,
   };
 }

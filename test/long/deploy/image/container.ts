@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Program } from '../../../support/program.ts';
+import { waitUntil } from '../../../support/wait-until.ts';
 import type { Buildah } from './buildah.ts';
 
 /** Settings of a container process in addition to those of the image. */
@@ -32,15 +32,11 @@ export class ContainerProcess implements AsyncDisposable {
 
   /** Waits for the Node.js process, a descendant of the Buildah process, and returns its pid. */
   async findNodePid(): Promise<number> {
-    const deadline = performance.now() + 10_000;
-    for (;;) {
-      const found = listDescendants(this.program.pid ?? 0).find((pid) =>
-        readExecutable(pid)?.endsWith('/bin/node'),
-      );
-      if (found !== undefined) return found;
-      if (performance.now() > deadline) throw new Error('Expected a Node.js process within 10 s, found none');
-      await delay(50);
-    }
+    const [pid = 0] = await waitUntil(
+      () => this.#listNodePids(),
+      (pids) => pids.length > 0,
+    );
+    return pid;
   }
 
   /** Sends a signal to the Node.js process and returns its exit code. */
@@ -50,11 +46,12 @@ export class ContainerProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const running = listDescendants(this.program.pid ?? 0).filter((pid) =>
-      readExecutable(pid)?.endsWith('/bin/node'),
-    );
-    for (const pid of running) process.kill(pid, 'SIGKILL');
+    for (const pid of this.#listNodePids()) process.kill(pid, 'SIGKILL');
     await this.program[Symbol.asyncDispose]();
+  }
+
+  #listNodePids(): readonly number[] {
+    return listDescendants(this.program.pid ?? 0).filter((pid) => readExecutable(pid)?.endsWith('/bin/node'));
   }
 }
 

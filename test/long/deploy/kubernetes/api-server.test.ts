@@ -36,7 +36,7 @@ const SHAPES: readonly (readonly [string, Values])[] = [
 
 const OVERLAYS = ['base', 'overlays/monitoring', 'overlays/shards'];
 
-test('a real API server accepts chart and kustomizations', { timeout: 600_000 }, async (t) => {
+test('a real API server accepts chart and kustomizations', async (t) => {
   if (!KUBERNETES_PROGRAMS.every((program) => isInstalled(t, program))) return;
   await using server = await KubernetesApiServer.start();
   const crds = fixturePath('kubernetes/operator-crds.yaml');
