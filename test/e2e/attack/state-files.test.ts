@@ -1,63 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { test, type TestContext } from 'node:test';
-import { SETTINGS, startProgram, type Program } from '../../support/program.ts';
+import { test } from 'node:test';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-import { waitUntil } from '../../support/wait-until.ts';
-import { serveHttp } from '../../support/servers.ts';
 import { RunningExporter } from '../program/running-exporter.ts';
-
-const CODES = ['A', 'B'];
-
-function start(serviceUrl: string, statePath: string, pollInterval: string, nodeOptions = ''): Program {
-  return startProgram([], {
-    ...SETTINGS,
-    XVS_UPSTREAM_BASE_URL: serviceUrl,
-    XVS_SERVICE_CODES: CODES.join(','),
-    XVS_POLL_INTERVAL: pollInterval,
-    XVS_STATE_PATH: statePath,
-    NODE_OPTIONS: nodeOptions,
-  });
-}
-
-/** Serves a task whose input grows by 1,000 bytes in each listing. */
-async function serveGrowingTask(t: TestContext): Promise<string> {
-  let bytes = 0;
-  return await serveHttp(t, (_, response) => {
-    bytes += 1000;
-    const task = { id: 'task', vs_id: 'server', input_bytes: bytes, inputs: [], outputs: [] };
-    response.end(JSON.stringify({ ret: 0, user_list: [], task_list: [task] }));
-  });
-}
-
-async function readInputBytes(exporter: RunningExporter): Promise<readonly number[]> {
-  return await Promise.all(
-    CODES.map(async (code) => (await exporter.sumFamily('xvs_input_bytes_total', code)) ?? 0),
-  );
-}
-
-async function stop(program: Program): Promise<void> {
-  program.signal('SIGTERM');
-  assert.equal(await program.exitCode, 0);
-}
-
-/** Runs an exporter until it has polled each code twice, and stops it. */
-async function runForTwoPolls(serviceUrl: string, path: string): Promise<void> {
-  await using program = start(serviceUrl, path, '1s');
-  const exporter = await RunningExporter.attach(program);
-  await waitUntil(
-    () => Promise.all(CODES.map((code) => exporter.sumFamily('xvs_exporter_polls_total', code))),
-    (polls) => polls.every((count = 0) => count >= 2),
-  );
-  await stop(program);
-}
-
-/** What the next start restores, before its first poll or after. */
-async function readRestored(serviceUrl: string, path: string): Promise<readonly number[]> {
-  await using program = start(serviceUrl, path, '1h');
-  return await readInputBytes(await RunningExporter.attach(program));
-}
+import {
+  readInputBytes,
+  readRestored,
+  runForTwoPolls,
+  serveGrowingTask,
+  start,
+  stop,
+} from './stateful-exporter.ts';
 
 for (const [when, pollInterval] of [
   ['between two polls', '1s'],
@@ -152,32 +106,4 @@ test('a wrong bit of a table, which aborts LevelDB, costs four starts', async (t
   assert.match(program.stderr, /State is unusable; the counters of all service codes start at 0/);
   await stop(program);
   assert.match(readdirSync(path).join(), /^database,database\.set-aside-\w+$/);
-});
-
-/** Makes a process kill itself within some milliseconds after it began to open the database. */
-const killWhileOpening = (afterMs: number): string =>
-  `--import=data:text/javascript,${encodeURIComponent(`import fs from 'node:fs';
-    import { syncBuiltinESMExports } from 'node:module';
-    const { writeFile } = fs.promises;
-    fs.promises.writeFile = async (...file) => {
-      await writeFile(...file);
-      setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${afterMs});
-    };
-    fs.promises.rm = () => new Promise(() => undefined);
-    syncBuiltinESMExports();`)}`;
-
-test('twenty kills while the database is being opened, three in a row at most, cost nothing', async (t) => {
-  const service = await serveGrowingTask(t);
-  using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  await runForTwoPolls(service, path);
-  for (let kill = 1; kill <= 20; kill += 1) {
-    await using killed = start(service, path, '1h', killWhileOpening(kill));
-    assert.equal(await killed.exitCode, null);
-    assert.deepEqual(readdirSync(path), ['database', 'database.opening']);
-    if (kill % 3 !== 0) continue;
-    const restored = await readRestored(service, path);
-    assert.ok(Math.min(...restored) > 0, restored.join());
-    assert.deepEqual(readdirSync(path), ['database']);
-  }
 });

@@ -8,6 +8,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { deferred } from '../../support/deferred.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { assertFailsWith, collectListing, openClient, targetAt } from './collect-listing.ts';
 import { listen } from '../../support/servers.ts';
@@ -78,7 +79,8 @@ for (const name of ['service', 'proxy'] as const) {
     const server = createServer((_request, response) => response.end('{}'));
     await listen(t, server, { port, host: '127.0.0.2' });
     const { url, proxy } = connectTo(port);
-    const client = openClient(t, { lookup, proxy, timeoutMs: 3000 });
+    // Half of it for each address.
+    const client = openClient(t, { lookup, proxy, timeoutMs: 6000 });
     assert.equal((await collectListing(client, targetAt(url))).status, 200);
   });
 }
@@ -100,17 +102,26 @@ for (const [name, accept, respond, reason] of [
   ['never responds', undefined, undefined, 'timeout'],
 ] as const)
   test(`if the first address of a name accepts connections, but ${name}, only one poll fails`, async (t) => {
-    const isClosed = deferred();
+    const [isOpen, isClosed] = [deferred(), deferred()];
     const faulty = createHttpsServer(identity, respond);
     faulty.on('connection', accept ?? (() => undefined));
-    faulty.on('secureConnection', (socket) => socket.on('close', isClosed.resolve));
+    faulty.on('secureConnection', (socket) => {
+      isOpen.resolve();
+      socket.on('close', isClosed.resolve);
+    });
     const port = await listen(t, faulty);
     const server = createHttpsServer(identity, (_request, response) => response.end('{}'));
     await listen(t, server, { port, host: '127.0.0.2' });
-    const client = openClient(t, { lookup, tls: { ca } });
+    const clock = new ManualClock(0);
+    const client = openClient(t, { lookup, tls: { ca } }, clock);
     const target = targetAt(`https://localhost:${port}`);
-    await assertFailsWith(collectListing(client, { ...target, timeoutMs: 500 }), reason);
-    if (reason === 'timeout') await isClosed.promise;
+    const failed = assertFailsWith(collectListing(client, target), reason);
+    if (reason === 'timeout') {
+      await isOpen.promise;
+      clock.advance(target.timeoutMs);
+      await isClosed.promise;
+    }
+    await failed;
     // The client closes its end some turns later.
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     assert.equal((await collectListing(client, target)).status, 200);

@@ -1,0 +1,3 @@
+import { definePipeliningTests } from '../../integration/web/pipelining.ts';
+
+definePipeliningTests('https');
