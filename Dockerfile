@@ -32,6 +32,7 @@ ENTRYPOINT ["node", "/src/build/test/simulator/main.js"]
 FROM sources AS build
 # Pruning leaves the folders of scopes behind, empty.
 RUN npm run build -- --sourceMap false \
+ && rm dist/.tsbuildinfo \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
  && find node_modules -depth -type d -empty -delete
 

@@ -4,8 +4,6 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { main } from 'assemblyscript/asc';
-import binaryen from 'assemblyscript/binaryen';
 
 /** 512 MiB, in pages of 64 KiB. */
 const MAX_PAGES = 8192;
@@ -26,7 +24,7 @@ function isUpToDate() {
  * The compiler inlines functions up to a size that is fixed, and the engine inlines none. With larger ones inlined, so that a
  * label or a sum is found without a call, the reader is 1.2 to 1.4 times as fast, and its module has 40 KB instead of 24.
  */
-function inlineFunctions(wasm) {
+function inlineFunctions(binaryen, wasm) {
   const module = binaryen.readBinary(wasm);
   const { SIMD128, BulkMemory, BulkMemoryOpt, MutableGlobals, SignExt, NontrappingFPToInt } =
     binaryen.Features;
@@ -42,6 +40,9 @@ function inlineFunctions(wasm) {
 }
 
 async function compile() {
+  // They take half a second to load, which a build of unchanged sources does not need.
+  const { main } = await import('assemblyscript/asc');
+  const { default: binaryen } = await import('assemblyscript/binaryen');
   mkdirSync(folder, { recursive: true });
   const release = ['-O3', '--converge', '--noAssert'];
   const debug = ['-O1', '--sourceMap', '--debug'];
@@ -62,7 +63,7 @@ async function compile() {
   ];
   const { error, stderr } = await main(options, {
     writeFile: (name, content) =>
-      writeFileSync(name, name === output && !isDebug ? inlineFunctions(content) : content),
+      writeFileSync(name, name === output && !isDebug ? inlineFunctions(binaryen, content) : content),
   });
   process.stderr.write(stderr.toBuffer());
   if (error !== null) process.exitCode = 1;
