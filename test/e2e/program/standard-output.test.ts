@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { test } from 'node:test';
+import { isLinux } from '../../support/linux.ts';
 import { Program, PROGRAM_PATH, SETTINGS } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -26,7 +27,8 @@ for (const command of COMMANDS) {
   });
 }
 
-test('a device that takes nothing is an error', async () => {
+test('a device that takes nothing is an error', async (t) => {
+  if (!isLinux(t, '/dev/full')) return;
   await using program = startInShell('PROGRAM >/dev/full', '--version');
   assert.equal(await program.exitCode, 1);
   assert.match(program.stderr, /^xvs-exporter: Writing to standard output failed: ENOSPC/);

@@ -8,6 +8,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { deferred } from '../../support/deferred.ts';
+import { isLinux } from '../../support/linux.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { assertFailsWith, collectListing, openClient, targetAt } from './collect-listing.ts';
@@ -75,6 +76,7 @@ for (const name of ['service', 'proxy'] as const) {
   });
 
   test(`an address of a ${name} that never accepts leaves time for the other one`, async (t) => {
+    if (!isLinux(t, '127.0.0.2')) return;
     const { port } = await startBusyServer(t);
     const server = createServer((_request, response) => response.end('{}'));
     await listen(t, server, { port, host: '127.0.0.2' });
@@ -102,6 +104,7 @@ for (const [name, accept, respond, reason] of [
   ['never responds', undefined, undefined, 'timeout'],
 ] as const)
   test(`if the first address of a name accepts connections, but ${name}, only one poll fails`, async (t) => {
+    if (!isLinux(t, '127.0.0.2')) return;
     const [isOpen, isClosed] = [deferred(), deferred()];
     const faulty = createHttpsServer(identity, respond);
     faulty.on('connection', accept ?? (() => undefined));
