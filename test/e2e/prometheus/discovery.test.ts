@@ -40,11 +40,11 @@ test('a real Prometheus discovers service codes by /sd and scrapes each separate
   const upOfCodes = () => prometheus.query('up{service_code!=""} == 1');
 
   await t.test('each code and the process are targets that are up', async () => {
-    await prometheus.waitUntil(upOfCodes, (series) => series.length === 3);
-    assert.deepEqual(listCodes(await upOfCodes()), CODES);
+    const found = await prometheus.waitUntil(upOfCodes, (series) => series.length === 3);
+    assert.deepEqual(listCodes(found), CODES);
     // The first scrapes of the targets are not simultaneous.
     const ofProcess = await prometheus.waitUntil(
-      () => prometheus.query('up{service_code=""}'),
+      () => prometheus.query('up{service_code=""} == 1'),
       (series) => series.length > 0,
     );
     assert.deepEqual(

@@ -108,7 +108,10 @@ describe('the package', () => {
 
   it('polls a service', async () => {
     await using service = startSimulatorProgram('--users=20');
-    await using program = run(['once'], { XVS_UPSTREAM_BASE_URL: await service.waitForUrl() });
+    await using program = run(['once'], {
+      XVS_UPSTREAM_BASE_URL: await service.waitForUrl(),
+      XVS_UPSTREAM_TIMEOUT: '1h',
+    });
     assert.equal(await program.exitCode, 0, program.stderr);
     const { families } = parseExposition(program.stdout, 'text');
     assert.equal(families.get('xvs_up')?.samples[0]?.value, 1);

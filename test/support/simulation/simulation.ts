@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Histogram } from '../../../src/families/histogram.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
@@ -16,6 +14,7 @@ import { ManualClient, TARGET, type PendingRequest } from '../manual-client.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { Random } from '../random.ts';
 import { getReaderPool } from '../read-listing.ts';
+import { TemporaryFolder } from '../temporary-folder.ts';
 import { Audit } from './audit.ts';
 import {
   checkGauges,
@@ -90,6 +89,8 @@ export class Simulation {
   readonly #random: Random;
   readonly #world: World;
   readonly #disk: SimulatedDisk<Audit>;
+  /** The database is in memory; the store creates its folder, and marks in it that it opens it. */
+  readonly #folder = new TemporaryFolder();
   readonly #sources: ReadonlyMap<string, ListingSource>;
   readonly #nameAudits = new Map(CODES.map((code) => [code, new NameAudit()]));
   readonly #expectedNames = new Map<string, readonly string[]>();
@@ -130,6 +131,8 @@ export class Simulation {
     } catch (error) {
       const steps = this.#steps.slice(-REPORTED_STEPS).join('\n');
       throw new Error(`Simulation failed with --seed=${this.#seed}; last steps:\n${steps}`, { cause: error });
+    } finally {
+      this.#folder[Symbol.dispose]();
     }
     return this.report;
   }
@@ -339,7 +342,7 @@ export class Simulation {
     };
     const killed = this.#disk.waitForKill().then(() => 'killed' as const);
     const stateStore = await StateStore.open(
-      { path: join(tmpdir(), 'xvs-simulation'), clock, logger, open: this.#disk.open },
+      { path: this.#folder.at('state'), clock, logger, open: this.#disk.open },
       {
         createTally: (serviceCode) => {
           const code = codes.find((polled) => polled.serviceCode === serviceCode);

@@ -18,7 +18,7 @@ import { findClosedPort, serveHttp, serveHttps, serveProxy, serveRaw } from '../
 import { METRIC_LABELS } from '../../../src/metrics/catalogue.ts';
 
 const SECRET = 'correct-horse-battery';
-const CODE = { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET };
+const CODE = { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET, XVS_UPSTREAM_TIMEOUT: '1h' };
 const ca = fixturePath('tls/ca.pem');
 
 async function startTestSimulator(t: TestContext): Promise<Simulator> {

@@ -93,6 +93,7 @@ test('the exporter finds what its configuration expects at the simulated service
     ...exporter.environment,
     XVS_CONFIG_FILE: configFile,
     XVS_UPSTREAM_BASE_URL: await service.waitForUrl(),
+    XVS_UPSTREAM_TIMEOUT: '1h',
     XVS_SECRET_FILE: join(secrets, 'demo'),
   });
   assert.equal(await once.exitCode, 0, once.stderr);
