@@ -1,8 +1,14 @@
+import type { readableFields } from '../../src/listing/interface.ts';
 import { measureFrozenMs, type Freeze } from './freeze.ts';
 import { mixHash, pickWeighted, toIntegerIn } from './hash.ts';
 import type { TaskLifetime } from './population.ts';
 import * as profiles from './profiles.ts';
 import { createStepFunction, evaluateAt, integrateUntil } from './step-function.ts';
+
+/** The fields that the exporter reads, but those that the published sample lacks. */
+type Fields<Kind extends keyof typeof readableFields, Lacking extends string = never> = Readonly<
+  Record<Exclude<keyof (typeof readableFields)[Kind]['shape'], Lacking> | (string & {}), unknown>
+>;
 
 /** A "User" of the interface with all fields of the published sample. */
 export type SimulatedUser = ReturnType<typeof createUser>;
@@ -15,7 +21,7 @@ export function createUser(serviceCode: string, seed: number) {
     user_name: formatUserName(seed),
     client_version: pickWeighted(profiles.CLIENT_VERSIONS, mixHash(seed, 3)),
     device_type: pickWeighted(profiles.DEVICE_TYPES, mixHash(seed, 4)),
-  };
+  } satisfies Fields<'user'>;
 }
 
 /** A "Task" of the interface with all fields of the published sample. */
@@ -62,7 +68,7 @@ export function createTask(
     http_live_url: `http://${server.host}:80/live/id/`,
     input_bytes: integrateUntil(inputRate, ageMs),
     opaque: encodeURIComponent(JSON.stringify({ room: name })),
-  };
+  } satisfies Fields<'task'>;
 }
 
 function pickTaskProfile(seed: number, isFile: boolean): profiles.TaskProfile {
@@ -96,7 +102,7 @@ function createInput(serviceCode: string, seed: number, isFile: boolean) {
     user_name: name,
     device_type: Number(pickWeighted(profiles.DEVICE_TYPES, mixHash(seed, 2))),
     device_version: pickWeighted(profiles.CLIENT_VERSIONS, mixHash(seed, 3)),
-  };
+  } satisfies Fields<'input', 'client_version' | 'input_bytes'>;
 }
 
 /** What the outputs of a task share. */
@@ -129,12 +135,12 @@ function createOutput(task: SharedByOutputs, profile: profiles.OutputProfile, se
     http_output_bytes: task.bytesPerMs * integrateUntil(connections, task.ageMs),
     http_connections_num: evaluateAt(connections, task.ageMs),
     streams: [
-      { index: 0, codec_type: 1, ...audio.stream, width: 0, height: 0 },
-      { index: 1, codec_type: 0, ...video.stream, ...picture },
+      { index: 0, codec_type: 1, ...audio.stream, width: 0, height: 0 } satisfies Fields<'stream'>,
+      { index: 1, codec_type: 0, ...video.stream, ...picture } satisfies Fields<'stream'>,
     ],
     live_url:
       format === 'rtmp'
         ? `rtmp://${task.host}:1935/live/${fileName}`
         : `http://${task.host}:80/live/sid/${encodeURIComponent(task.serviceCode)}/${fileName}`,
-  };
+  } satisfies Fields<'output'>;
 }

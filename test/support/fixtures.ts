@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { getErrorMessage } from '../../src/runtime/errors.ts';
 
 /** Returns the path of a file under `test/fixtures`. */
 export function fixturePath(name: string): string {
@@ -30,7 +31,8 @@ export function assertGolden(name: string, actual: string): void {
   }
   try {
     assert.deepEqual(actual.split('\n'), readFileSync(path, 'utf8').split('\n'));
-  } catch (cause) {
-    throw new Error(`test/fixtures/${name} differs; UPDATE_GOLDEN=1 rewrites it`, { cause });
+  } catch (error) {
+    // The message has the lines that differ; the error itself would be printed with all lines.
+    assert.fail(`test/fixtures/${name} differs; UPDATE_GOLDEN=1 rewrites it\n${getErrorMessage(error)}`);
   }
 }
