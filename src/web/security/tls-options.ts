@@ -69,8 +69,8 @@ export async function readTlsServerOptions(
       // A session would outlive the client certificate. Node.js keeps sessions in tickets only.
       ...(clientAuth.isRequired && { secureOptions: constants.SSL_OP_NO_TICKET }),
     },
-    notAfterMs: parseCertificates(cert, locateKey('cert_file'))
-      .map(({ validTo }) => Date.parse(validTo))
+    notAfterMs: splitCertificates(cert)
+      .map((pem) => Date.parse(new X509Certificate(pem).validTo))
       .reduce((one, other) => Math.min(one, other)),
   };
 }
