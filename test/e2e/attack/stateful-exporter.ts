@@ -58,8 +58,13 @@ export async function runForTwoPolls(serviceUrl: string, path: string): Promise<
   await stop(program);
 }
 
-/** What the next start restores, before its first poll or after. */
+/** What the next start has counted with its first listing: 0 without the state. */
 export async function readRestored(serviceUrl: string, path: string): Promise<readonly number[]> {
-  await using program = start(serviceUrl, path, '1h');
-  return await readInputBytes(await RunningExporter.attach(program));
+  await using program = start(serviceUrl, path, '1s');
+  const exporter = await RunningExporter.attach(program);
+  await waitUntil(
+    () => Promise.all(CODES.map((code) => exporter.sumFamily('xvs_input_bytes_total', code))),
+    (bytes) => !bytes.includes(undefined),
+  );
+  return await readInputBytes(exporter);
 }

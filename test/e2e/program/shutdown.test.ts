@@ -123,7 +123,7 @@ test('a shutdown that hangs times out, with exit code 1', async () => {
 test('a command without log reports an unexpected error in plain text', async (t) => {
   const service = await startPausableService(t);
   service.state.isPaused = true;
-  await using program = startProgram(['once'], {
+  await using program = startProgram(['once', '--explain'], {
     ...SETTINGS,
     XVS_UPSTREAM_BASE_URL: service.url,
     ...createPreload("throw new Error('injected')"),
