@@ -115,7 +115,7 @@ const RENDERED: readonly [template: string, codes: readonly string[], expected: 
   [
     'xvs.line',
     [...'ABCDEFGHIJKL'],
-    'XvsApiDown: A has had no good listing since 18:02. First: Open the page. Of 12: A, B, C, D, E, F, G, H, I, J and 2 more',
+    'XvsApiDown: A has had no good listing since 18:02. First: Open the page. All 12: XvsApiDown: A, B, C, D, E, F, G, H, I, J and 2 more',
   ],
 ];
 
