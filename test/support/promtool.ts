@@ -19,6 +19,7 @@ export async function runPromtool(
   { cwd, promtool = 'promtool' }: PromtoolOptions = {},
 ): Promise<string> {
   const env = { ...process.env, ...GO_SETTINGS };
-  const { stdout, stderr } = await run(promtool, args, { env, ...(cwd !== undefined && { cwd }) });
+  const maxBuffer = 64 * 1024 ** 2;
+  const { stdout, stderr } = await run(promtool, args, { env, maxBuffer, ...(cwd !== undefined && { cwd }) });
   return stdout + stderr;
 }

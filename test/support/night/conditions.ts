@@ -1,0 +1,231 @@
+import { CodeTruth, MINUTE, readLevel, trackLoss } from './code-truth.ts';
+import type { Labels } from './evaluation.ts';
+import { STEPS, type Night } from './truth.ts';
+
+/** What an alert promises to tell of a subject. */
+export interface Condition {
+  readonly alert: string;
+  readonly severity: 'critical' | 'warning';
+  /** The labels that name the subject. */
+  readonly subject: Labels;
+  /** Minutes until it must be told, from the first listing that shows it. */
+  readonly minutes: number;
+  /** Alerts of the same service code that may stand for it while they are true. */
+  readonly causes: readonly string[];
+  /** Whether it must be told at a step. */
+  isSo(step: number): boolean;
+  /** Whether it may be told: it is so, was so a moment ago, or comes close. */
+  mayBe(step: number): boolean;
+  /** Whether current listings show it. */
+  isKnown(step: number): boolean;
+}
+
+const EXPORTER = ['XvsExporterDown', 'XvsExporterAbsent', 'XvsServiceCodeUnwatched', 'XvsNoServiceCodes'];
+const API = ['XvsApiDown', ...EXPORTER];
+const INGEST = ['XvsIngestStopped', ...API];
+const ALL_TASKS = ['XvsTasksVanished', ...INGEST];
+
+/** Lists all conditions of a night. */
+export function listConditions(night: Night): readonly Condition[] {
+  const truths = night.codes.map((code) => new CodeTruth(night, code));
+  const exporter = truths[0];
+  if (exporter === undefined) return [];
+  return [
+    {
+      alert: 'XvsExporterDown',
+      severity: 'critical',
+      subject: {},
+      minutes: 7,
+      causes: [],
+      isSo: (step) => !exporter.isWatched(step),
+      mayBe: (step) => !exporter.isWatched(step),
+      isKnown: () => true,
+    },
+    listServiceCodesDropped(night, exporter),
+    ...truths.flatMap((truth) => listConditionsOfCode(truth, truths)),
+  ];
+}
+
+function listServiceCodesDropped(night: Night, exporter: CodeTruth): Condition {
+  const count = (step: number): number =>
+    night.codes.filter(({ isConfigured }) => isConfigured.at(step * 15)).length;
+  const isSo = (step: number): boolean =>
+    night.codes.length >= 4 && count(step) > 0 && count(step) < 0.5 * night.codes.length;
+  return {
+    alert: 'XvsServiceCodesDropped',
+    severity: 'warning',
+    subject: {},
+    minutes: 7,
+    causes: EXPORTER,
+    isSo,
+    mayBe: isSo,
+    isKnown: (step) => exporter.isWatched(step),
+  };
+}
+
+function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): readonly Condition[] {
+  const { code, intervalMinutes } = truth;
+  const { serviceCode, names, servers, expectedTasks } = code;
+  const create = (
+    alert: string,
+    severity: Condition['severity'],
+    minutes: number,
+    causes: readonly string[],
+    isSo: (step: number) => boolean,
+    more: Partial<Condition> = {},
+  ): Condition => ({
+    alert,
+    severity,
+    subject: { service_code: serviceCode, ...more.subject },
+    minutes: Math.ceil(minutes + 2 * intervalMinutes),
+    causes,
+    isSo: (step) => truth.isConfigured(step) && isSo(step),
+    mayBe: more.mayBe ?? ((step) => truth.any(step - 2 * MINUTE - truth.intervalSteps, step, isSo)),
+    isKnown: (step) => truth.isKnown(step),
+  });
+  const recently = (isSo: (step: number) => boolean, minutes: number): Pick<Condition, 'mayBe'> => ({
+    mayBe: (step) => truth.any(step - minutes * MINUTE - 2 * truth.intervalSteps, step, isSo),
+  });
+
+  const named = names.flatMap((name) => {
+    const isDown = (step: number): boolean => !truth.isUp(name, step);
+    const subject = { service_code: serviceCode, task_name: name };
+    const hasFewOutputs = (step: number): boolean => truth.hasFewOutputs(name, step);
+    const isSlow = (step: number): boolean => truth.isSlow(name, step);
+    return [
+      create('XvsExpectedTaskDown', 'critical', 4, ALL_TASKS, (step) => truth.isBad(isDown, step), {
+        subject,
+        ...recently(isDown, 3),
+      }),
+      create(
+        'XvsRenditionMissing',
+        'warning',
+        7,
+        ['XvsExpectedTaskDown', ...ALL_TASKS],
+        (step) => truth.isBad(hasFewOutputs, step) && truth.isUp(name, step),
+        { subject },
+      ),
+      ...(code.intervalSeconds > 60
+        ? []
+        : [
+            create('XvsExpectedTaskSlow', 'critical', 6, ['XvsExpectedTaskDown', ...ALL_TASKS], isSlow, {
+              subject,
+              ...recently((step) => isSlow(step) || isDown(step), 5),
+            }),
+          ]),
+    ];
+  });
+
+  const isBelow = (step: number): boolean =>
+    expectedTasks.at(step * 15) - truth.receiving(step) >
+    names.filter((name) => !truth.isUp(name, step)).length;
+  const isBelowAny = (step: number): boolean => expectedTasks.at(step * 15) > truth.receiving(step);
+  const stopped = truth.findStops(2, 0.55);
+  const maybeStopped = truth.findStops(14, 0.4);
+  const vanished = findVanishing(truth, all, 2);
+  const maybeVanished = findVanishing(truth, all, 14);
+  const dropped = trackLoss(
+    (step) => truth.findDrop((at) => truth.listed(at), step, 10, 3),
+    (step, before) => truth.listed(step) >= 0.5 * before,
+  );
+  const usersDropped = trackLoss(
+    (step) => truth.findDrop((at) => truth.users(at), step, 20, Infinity),
+    (step, before) => truth.users(step) >= 0.5 * before,
+  );
+  const egressDropped = trackLoss(
+    (step) => truth.findEgressDrop(step),
+    (step, before) => truth.deliveredShare(step) >= 0.25 * before || truth.connections(step) === 0,
+  );
+
+  return [
+    ...named,
+    create(
+      'XvsTasksBelowExpected',
+      'critical',
+      4,
+      ALL_TASKS,
+      (step) => truth.isBad(isBelow, step),
+      recently(isBelowAny, 3),
+    ),
+    create(
+      'XvsApiDown',
+      'critical',
+      5,
+      EXPORTER,
+      (step) => truth.isSilentApi(step),
+      recently((step) => truth.isSilentApi(step), 2),
+    ),
+    create('XvsIngestStopped', 'critical', 4, [...API, 'XvsTasksVanished'], (step) => stopped.has(step), {
+      mayBe: (step) => truth.any(step - 4 * MINUTE - truth.intervalSteps, step, (at) => maybeStopped.has(at)),
+    }),
+    create(
+      'XvsTasksVanished',
+      'critical',
+      4 + 2 * Math.max(...all.map((one) => one.intervalMinutes)),
+      ALL_TASKS,
+      (step) => vanished.has(step),
+      {
+        mayBe: (step) =>
+          truth.any(step - 2 * MINUTE - truth.intervalSteps, step, (at) => maybeVanished.has(at)),
+      },
+    ),
+    create('XvsTasksDropped', 'warning', 5, ALL_TASKS, (step) => dropped.has(step)),
+    create(
+      'XvsUsersDropped',
+      'warning',
+      7,
+      ['XvsTasksDropped', 'XvsEgressDropped', 'XvsDeliveryBlackhole', ...ALL_TASKS],
+      (step) => usersDropped.has(step),
+    ),
+    ...(code.intervalSeconds > 120
+      ? []
+      : [
+          create(
+            'XvsEgressDropped',
+            'warning',
+            15,
+            ['XvsTasksDropped', 'XvsDeliveryBlackhole', ...ALL_TASKS],
+            (step) => egressDropped.has(step),
+          ),
+          ...servers.map((server) => {
+            const fails = truth.findBlackholes(server);
+            return create('XvsDeliveryBlackhole', 'critical', 6, ALL_TASKS, (step) => fails.has(step), {
+              subject: { service_code: serviceCode, vs_id: server },
+              mayBe: (step) => truth.any(step - 12 * MINUTE, step, (at) => truth.deliversNothing(server, at)),
+            });
+          }),
+        ]),
+    ...servers.map((server) => {
+      const left = truth.findDepartures(server);
+      return create(
+        'XvsServerDisappeared',
+        'warning',
+        8 + 3 * intervalMinutes,
+        ALL_TASKS,
+        (step) => left.has(step),
+        {
+          subject: { service_code: serviceCode, vs_id: server },
+        },
+      );
+    }),
+  ];
+}
+
+/** The steps at which a code has lost all tasks, as most codes have within some minutes. */
+function findVanishing(truth: CodeTruth, all: readonly CodeTruth[], minutes: number): ReadonlySet<number> {
+  const hasLostAll = (one: CodeTruth, step: number): boolean =>
+    one.isConfigured(step) && one.listed(step) === 0 && one.listed(step - minutes * MINUTE) > 0;
+  const begins = (step: number): boolean => {
+    const running = all.filter(
+      (one) => one.isConfigured(step) && one.listed(step - minutes * MINUTE) > 0,
+    ).length;
+    return running >= 3 && all.filter((one) => hasLostAll(one, step)).length > running / 2;
+  };
+  return trackLoss(
+    (step) =>
+      hasLostAll(truth, step) && begins(step)
+        ? readLevel((at) => truth.listed(at), step - minutes * MINUTE)
+        : undefined,
+    (step) => truth.listed(step) > 0 || step >= STEPS,
+  );
+}
