@@ -211,11 +211,12 @@ export class CodeTruth {
 
   /**
    * Whether something is bad now, or comes and goes: bad for most of six minutes with at least four changes, and within the last
-   * 75 seconds. Polls that are rarer than scrapes may not see it come and go.
+   * 75 seconds. Rare polls may not see it come and go: it must be bad for an interval.
    */
   isBad(isBadAt: (step: number) => boolean, step: number): boolean {
+    if (this.code.intervalSeconds > STEP_SECONDS) return this.all(step - this.intervalSteps, step, isBadAt);
     if (isBadAt(step)) return true;
-    if (this.code.intervalSeconds > STEP_SECONDS || step < 6 * MINUTE) return false;
+    if (step < 6 * MINUTE) return false;
     let [bad, changes] = [0, 0];
     for (let at = step - 6 * MINUTE + 1; at <= step; at += 1) {
       if (isBadAt(at)) bad += 1;

@@ -37,7 +37,7 @@ for (let seed = first; seed < first + Number(values.nights); seed += 1) {
           `    ${minute} ${Object.values(labels).join(' ')}${hiddenBy === undefined ? '' : ' (hidden)'}\n`,
         );
 }
-for (const [kind, seeds] of [...kinds, ...residues].toSorted())
+for (const [kind, seeds] of [...kinds, ...residues].toSorted(([a], [b]) => a.localeCompare(b)))
   process.stdout.write(`${kind}: ${seeds.size} nights (${[...seeds].slice(0, 8).join(', ')})\n`);
 process.stdout.write(
   `${values.nights} nights, ${new Set([...kinds.values()].flatMap((seeds) => [...seeds])).size} with a violation\n`,

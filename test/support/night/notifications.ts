@@ -48,11 +48,11 @@ export function findWhatHides(
   if (silences.some((silence) => isSilencedBy(target, silence))) return 'a silence';
   return inhibitions.find(
     ({ source_matchers: sources, target_matchers: targets, equal }) =>
-      matches(target, targets) &&
+      matchesAll(target, targets) &&
       firing.some(
         (source) =>
-          matches(source, sources) &&
-          !(matches(target, sources) && matches(source, targets)) &&
+          matchesAll(source, sources) &&
+          !(matchesAll(target, sources) && matchesAll(source, targets)) &&
           equal.every((label) => (source[label] ?? '') === (target[label] ?? '')),
       ),
   );
@@ -62,7 +62,8 @@ export function isSilencedBy(labels: Labels, { matchers }: Pick<Silence, 'matche
   return Object.entries(matchers).every(([label, value]) => labels[label] === value);
 }
 
-function matches(labels: Labels, matchers: readonly string[]): boolean {
+/** Whether labels match all matchers: a label that is missing is empty, and expressions are anchored. */
+export function matchesAll(labels: Labels, matchers: readonly string[]): boolean {
   return matchers.every((matcher) => {
     const [, label = '', operator = '', operand = ''] = /^(\w+)(=~|!~|!=|=)"(.*)"$/.exec(matcher) ?? [];
     const value = labels[label] ?? '';

@@ -34,11 +34,7 @@ export async function runNight(
   // Two Prometheus that send the same alert send one.
   const firing = (evaluations[0] ?? []).map((_, minute) => {
     const alerts = evaluations.flatMap((evaluation) => evaluation[minute] ?? []);
-    return [
-      ...new Map(
-        alerts.map((labels) => [JSON.stringify(Object.entries(labels).toSorted()), labels]),
-      ).values(),
-    ];
+    return [...new Map(alerts.map((labels) => [JSON.stringify(labels), labels])).values()];
   });
   const sent = notify(firing, inhibitions, night.silences);
   const found = judgeNight(night, sent);

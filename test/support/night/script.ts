@@ -69,7 +69,9 @@ class Script {
     const from = this.#moment();
     const to = from + this.#minutes(7, 35);
     const ends = this.#random.chance(0.5);
-    for (const task of tasks) ends ? task.isListed.set(false, from, to) : task.inputRate.set(0, from, to);
+    for (const { isListed, inputRate } of tasks)
+      if (ends) isListed.set(false, from, to);
+      else inputRate.set(0, from, to);
     this.#say(code, 'stream dies', from, to, name);
     if (this.#random.chance(0.4)) this.#failPoll(code, from + this.#minutes(3, 6));
     if (this.#random.chance(0.2)) {
@@ -329,6 +331,31 @@ class Script {
     this.#tell(`${removed.length} of ${codes.length} codes removed at ${(from / MINUTE).toFixed(1)} min`);
   }
 
+  /** Something happens to another code minutes after an incident: no alert on the first one explains it. */
+  addIncidentElsewhere(): void {
+    const { codes } = this.#night;
+    const known = codes.flatMap((code) => code.incidents.map(({ from }) => ({ code, from })));
+    if (known.length === 0) return;
+    const first = this.#random.pick(known);
+    const others = codes.filter((code) => code !== first.code && code.incidents.length === 0);
+    if (others.length === 0) return;
+    const code = this.#random.pick(others);
+    const from = first.from + this.#minutes(2, 10);
+    const to = from + this.#minutes(16, 25);
+    const named = code.tasks.filter(({ name }) => name !== undefined && name === code.names[0]);
+    const kinds = [
+      'users leave',
+      'delivery fails',
+      ...(named.length > 0 ? ['stream dies', 'stream slows'] : []),
+    ];
+    const kind = this.#random.pick(kinds);
+    if (kind === 'users leave') code.users.set(0, from, to);
+    else if (kind === 'delivery fails') for (const share of code.delivery.values()) share.set(0.1, from, to);
+    else if (kind === 'stream dies') this.#end(named, from, to);
+    else for (const { inputRate } of named) inputRate.set(INPUT_RATE / 4, from, to);
+    this.#say(code, kind, from, to, 'elsewhere');
+  }
+
   #others({ tasks }: NightCode): readonly NightTask[] {
     return tasks.filter(({ name, inputRate }) => name === undefined && inputRate.at(0) > 0);
   }
@@ -355,17 +382,18 @@ class Script {
   }
 }
 
-type Kind = Exclude<keyof Script, symbol>;
+type Kind = Exclude<keyof Script, 'addIncidentElsewhere'>;
 
 const KINDS: readonly Kind[] = Object.getOwnPropertyNames(Script.prototype).filter(
-  (name): name is Kind => name !== 'constructor',
+  (name): name is Kind => !['constructor', 'addIncidentElsewhere'].includes(name),
 );
 
-/** Imagines a night in which one to three things go wrong. */
+/** Imagines a night in which one to three things go wrong, and perhaps another one elsewhere. */
 export function imagineNight(seed: number): Night {
   const random = new Random(seed);
   const night = createQuietNight(seed, random);
   const script = new Script(night, random);
   for (let count = 1 + random.integer(3); count > 0; count -= 1) script[random.pick(KINDS)]();
+  if (random.chance(0.6)) script.addIncidentElsewhere();
   return night;
 }

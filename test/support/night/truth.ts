@@ -1,4 +1,4 @@
-import { Random } from '../random.ts';
+import type { Random } from '../random.ts';
 import { Timeline } from './timeline.ts';
 
 /** How long a night lasts, and how often Prometheus scrapes and evaluates. */

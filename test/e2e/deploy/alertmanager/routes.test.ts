@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { runAmtool } from '../../../support/amtool.ts';
-import { deployPath, readAlertRules, readDeployFile } from '../../../support/deploy-files.ts';
+import { parseDuration } from '../../../../src/config/units.ts';
+import { type AlertRule, deployPath, readAlertRules, readDeployFile } from '../../../support/deploy-files.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
+import { matchesAll, readInhibitions } from '../../../support/night/notifications.ts';
 import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 
 const FILE = 'alertmanager/alertmanager.yml';
@@ -58,6 +60,46 @@ test('put first in a configuration like that of kube-prometheus-stack, its route
     await findReceiver(folder.at('after.yml'), 'alertname=XvsApiDown', 'severity=critical'),
     'xvs-critical',
   );
+});
+
+/** The defaults of `poll.stall_after` and `poll.interval`: a stream that is back is up only after both. */
+const RECOVERY_SECONDS = 75;
+
+/** The inhibitions, with the alerts that match their sources and targets, but for those of the exporter. */
+function listInhibitions() {
+  return readInhibitions(readDeployFile(FILE))
+    .map((inhibition) => {
+      const select = (matchers: readonly string[]) =>
+        readAlertRules().filter(({ alert, labels }) => matchesAll({ ...labels, alertname: alert }, matchers));
+      return {
+        equal: inhibition.equal,
+        sources: select(inhibition.source_matchers),
+        targets: select(inhibition.target_matchers),
+      };
+    })
+    .filter(({ sources }) => sources.every(({ labels }) => labels['layer'] !== 'exporter'));
+}
+
+test('an alert inhibits only alerts of its own service code, unless it is about the exporter', () => {
+  const inhibitions = listInhibitions();
+  assert.equal(inhibitions.length, 7);
+  for (const { equal, sources, targets } of inhibitions) {
+    assert.ok(sources.length > 0 && targets.length > 0);
+    assert.ok(equal.includes('service_code'), sources[0]?.alert);
+  }
+});
+
+// While no exporter answers, no alert begins that its end could reveal.
+test('an alert fires for longer after its end than those that it inhibits', () => {
+  const secondsOf = ({ keep_firing_for: keep = '0s' }: AlertRule) =>
+    (parseDuration(keep) ?? Number.NaN) / 1000;
+  for (const { sources, targets } of listInhibitions())
+    for (const source of sources)
+      for (const target of targets)
+        assert.ok(
+          secondsOf(source) >= secondsOf(target) + RECOVERY_SECONDS,
+          `${source.alert} inhibits ${target.alert}`,
+        );
 });
 
 /** A firing alert with these labels. */

@@ -31,6 +31,7 @@ const DASHBOARDS = new Map(
 
 /** Labels that recorded series of each level may have, besides those of the installation. */
 const LEVELS: Readonly<Record<string, readonly string[]>> = {
+  job: [],
   service_code: ['service_code'],
   service_code_vs_id: ['service_code', 'vs_id'],
   service_code_task_name: ['service_code', 'task_name'],
@@ -95,7 +96,8 @@ test('a rule reads series that its own group records before it, and each is read
     for (const rule of rules) {
       const names = [...listMetricNames(rule.expr)].filter((name) => name.includes(':'));
       assert.deepEqual(
-        names.filter((name) => !recorded.has(name)),
+        // A series may continue itself.
+        names.filter((name) => !recorded.has(name) && !('record' in rule && rule.record === name)),
         [],
       );
       for (const name of names) read.add(name);
@@ -115,6 +117,29 @@ test('joins of rules and of documented queries aggregate the side of which they 
   assert.equal(documented.length, 1);
   const queries = [...documented, ...readRunbookQueries(), ...readRules().map(({ expr }) => expr)];
   assert.deepEqual(queries.flatMap(findUnaggregatedJoins), []);
+});
+
+/** The rules whose alerts, if any, are on what listings report. */
+const DATA_RULES = readRuleGroups()
+  .filter(({ name }) => name === 'xvs-exporter-service')
+  .flatMap(({ rules }) => rules)
+  .filter((rule) => !('alert' in rule) || rule.labels['layer'] === 'data');
+
+test('rules on data ask whether a listing is current, not whether the last poll succeeded', () => {
+  assert.ok(DATA_RULES.length > 20);
+  assert.deepEqual(
+    DATA_RULES.filter(({ expr }) => listMetricNames(expr).has('xvs_up')),
+    [],
+  );
+});
+
+test('rules look back for the last known level of a recorded series, and at no single moment', () => {
+  const lookBack = /last_over_time\(\w+:\w+:\w+\[\w+\] offset \w+\)/g;
+  assert.ok(readRules().some(({ expr }) => lookBack.test(expr)));
+  assert.deepEqual(
+    readRules().filter(({ expr }) => /\boffset /.test(expr.replaceAll(lookBack, ''))),
+    [],
+  );
 });
 
 const prometheusConfig = z.looseObject({

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readDeployFile } from '../../../support/deploy-files.ts';
+import { isInstalled } from '../../../support/installed-programs.ts';
+import { listKnownSeries } from '../../../support/known-names.ts';
+import { formatReport, runNight } from '../../../support/night/report.ts';
+import { imagineNight } from '../../../support/night/script.ts';
+import { exposeNight } from '../../../support/night/series.ts';
+
+const files = {
+  rules: readDeployFile('prometheus/rules/alerts.yml'),
+  alertmanager: readDeployFile('alertmanager/alertmanager.yml'),
+};
+
+// An ingest cut among tasks that have long been silent, a stream that comes and goes after a loss, and an end that is planned
+// minutes after a recovery.
+for (const seed of [2, 17, 8])
+  test(`receivers are told what is so in the random night ${seed}, and nothing else`, async (t) => {
+    if (!isInstalled(t, 'promtool')) return;
+    const report = await runNight(seed, files);
+    assert.deepEqual(report.violations, [], formatReport(report));
+  });
+
+test('a night has only series that the exporter exposes', async () => {
+  const known = await listKnownSeries();
+  const night = imagineNight(1);
+  const unknown = [...exposeNight(night, 0).keys()].flatMap((series) => {
+    const [name = '', labels = ''] = series.split('{');
+    const own = known.get(name);
+    const names = [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => label);
+    return own !== undefined && names.every((label) => own.has(label)) ? [] : [series];
+  });
+  assert.deepEqual(unknown, []);
+});
