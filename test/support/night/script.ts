@@ -388,12 +388,12 @@ const KINDS: readonly Kind[] = Object.getOwnPropertyNames(Script.prototype).filt
   (name): name is Kind => !['constructor', 'addIncidentElsewhere'].includes(name),
 );
 
-/** Imagines a night in which one to three things go wrong, and perhaps another one elsewhere. */
+/** Imagines a night in which two to four things go wrong, and perhaps another one elsewhere. */
 export function imagineNight(seed: number): Night {
   const random = new Random(seed);
   const night = createQuietNight(seed, random);
   const script = new Script(night, random);
-  for (let count = 1 + random.integer(3); count > 0; count -= 1) script[random.pick(KINDS)]();
-  if (random.chance(0.6)) script.addIncidentElsewhere();
+  for (let count = 2 + random.integer(3); count > 0; count -= 1) script[random.pick(KINDS)]();
+  if (random.chance(0.8)) script.addIncidentElsewhere();
   return night;
 }
