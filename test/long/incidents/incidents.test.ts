@@ -11,7 +11,7 @@ import { scaleDurations } from '../../support/scale-durations.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { ALL_TASKS, IncidentService, type Fault } from './incident-service.ts';
-import { startWebhookReceiver, type AlertNotification } from './webhook-receiver.ts';
+import { startWebhookReceiver, type AlertNotification } from '../../support/webhook-receiver.ts';
 
 /** Durations in rules and routes are divided by this: a minute becomes three seconds. */
 const TIME_DIVISOR = 20;

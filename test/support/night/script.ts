@@ -266,7 +266,7 @@ class Script {
   everyFourthPollFails(): void {
     const { code, name, tasks } = this.#named();
     const from = this.#moment();
-    for (let poll = 0; poll < NIGHT_SECONDS; poll += code.intervalSeconds * 4)
+    for (let poll = code.intervalSeconds; poll < NIGHT_SECONDS; poll += code.intervalSeconds * 4)
       code.answers.set(false, poll, poll + 1);
     this.#tell(`${code.serviceCode}: every fourth poll fails`);
     const to = from + this.#minutes(10, 20);

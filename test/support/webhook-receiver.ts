@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { z } from 'zod';
-import { serveHttp } from '../../support/servers.ts';
+import { serveHttp } from './servers.ts';
 
 const alertSchema = z.object({
   status: z.enum(['firing', 'resolved']),
