@@ -16,6 +16,15 @@ export const RESIDUES: readonly Residue[] = [
       alert.includes('XvsTasksVanished') &&
       new Set(codes.map(({ intervalSeconds }) => intervalSeconds)).size > 1,
   },
+  {
+    // For minutes after the restart none is stalled, which is more than a tenth of an hour.
+    name: 'tasks that have long been silent are new after a restart without state, where polls are minutes apart',
+    matches: ({ codes, replicas }, { clause, alert, subject }) =>
+      ['once', 'calm'].includes(clause) &&
+      /XvsIngestSt(?:alled|opped)/.test(alert) &&
+      replicas.some(({ hasState, isUp }) => !hasState && !isUp.isAlways(true)) &&
+      codes.some((code) => code.serviceCode === subject['service_code'] && code.intervalSeconds > 60),
+  },
 ];
 
 /** Returns the name of the residue that a violation belongs to. */
