@@ -85,7 +85,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
 `,
     ),
   },
-  { name: 'alerts of a loss forget the level before it', seed: 0, plant: changeRules(MEMORY, '$1$2') },
+  { name: 'alerts of a loss forget the level before it', seed: 0, plant: changeRules(MEMORY, '$1') },
   {
     name: 'a listing is current only if the last poll succeeded',
     seed: 0,
