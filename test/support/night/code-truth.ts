@@ -21,6 +21,9 @@ export const MINUTE = 60 / STEP_SECONDS;
 /** An alert of a loss lasts an hour; what is so for longer need not be told. */
 const LOSS_STEPS = 55 * MINUTE;
 
+/** A task is silent when nothing has arrived for `poll.stall_after`, which a poll must see. */
+const STALL_SECONDS = 75;
+
 type Level = (step: number) => number;
 
 /** Reads a level, also before the night. */
@@ -175,8 +178,10 @@ export class CodeTruth {
         const then = Math.max(0, step - minutes * MINUTE) * STEP_SECONDS;
         const now = step * STEP_SECONDS;
         const received = this.code.tasks.filter((task) => receives(task, then));
-        const silent = received.filter((task) => task.isListed.at(now) && !receives(task, now));
-        const isMany = received.length >= 4 && silent.length > share * received.length;
+        const silent = received.filter(
+          (task) => task.isListed.at(now) && !receives(task, now) && !receives(task, now - STALL_SECONDS),
+        );
+        const isMany = silent.length + this.receiving(step) >= 4 && silent.length > share * received.length;
         return isMany && this.receiving(step) < (1 - share) * received.length ? received.length : undefined;
       },
       (step, before) => this.receiving(step) >= 0.5 * before,

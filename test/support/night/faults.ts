@@ -37,25 +37,25 @@ function widenInhibition(source: string): PlantedFault['plant'] {
 const MEMORY = /(expr: \|-\n)( +)(service_\w+:\w+:(?:before_\w+|half_lost\w+)\n[^]*?\n\2  or\n)/g;
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
-  { name: 'XvsApiDown inhibits all service codes', seed: 0, plant: widenInhibition('"XvsApiDown"') },
+  { name: 'XvsApiDown inhibits all service codes', seed: 4, plant: widenInhibition('"XvsApiDown"') },
   {
     name: 'XvsIngestStopped inhibits all service codes',
-    seed: 0,
+    seed: 2,
     plant: widenInhibition('"XvsIngestStopped"'),
   },
   {
     name: 'XvsTasksVanished inhibits all service codes',
-    seed: 0,
+    seed: 3,
     plant: widenInhibition('"XvsTasksVanished"'),
   },
   {
     name: 'XvsExpectedTaskDown inhibits all service codes',
-    seed: 0,
+    seed: 4,
     plant: widenInhibition('"XvsExpectedTaskDown"'),
   },
   {
     name: 'XvsTasksDropped and XvsEgressDropped inhibit all service codes',
-    seed: 0,
+    seed: 42,
     plant: widenInhibition('XvsTasksDropped|'),
   },
   {
@@ -65,18 +65,18 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'rules compare with a moment, at which polls may have failed',
-    seed: 0,
+    seed: 4,
     plant: changeRules(/last_over_time\((\w+:\w+:\w+)\[1h\] (offset \w+)\)/g, '$1 $2'),
   },
-  { name: 'no alert keeps firing', seed: 0, plant: changeRules(/ +keep_firing_for: .*\n/g, '') },
+  { name: 'no alert keeps firing', seed: 5, plant: changeRules(/ +keep_firing_for: .*\n/g, '') },
   {
     name: 'streams that come and go are not down',
-    seed: 0,
+    seed: 8,
     plant: changeRules('changes(service_code_task_name:xvs_expected_task_up:max[5m]) >= 3', 'vector(0) > 1'),
   },
   {
     name: 'tasks that have long been silent are part of the share',
-    seed: 0,
+    seed: 2,
     plant: changeRules(
       /service_code:xvs_tasks:receiving \+ service_code:xvs_tasks:silent\n +- \([^]*?> service_code:xvs_tasks:receiving\n +or\n/g,
       `service_code:xvs_tasks:receiving + service_code:xvs_tasks:silent >= 4
@@ -85,10 +85,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
 `,
     ),
   },
-  { name: 'alerts of a loss forget the level before it', seed: 0, plant: changeRules(MEMORY, '$1') },
+  { name: 'alerts of a loss forget the level before it', seed: 2, plant: changeRules(MEMORY, '$1') },
   {
     name: 'a listing is current only if the last poll succeeded',
-    seed: 0,
+    seed: 9,
     plant: changeRules(
       /(and ignoring \(task_name\) )service_code:xvs_listing_tasks:max/g,
       '$1(max without (instance, pod, job) (xvs_up) == 1)',

@@ -12,7 +12,7 @@ export const RESIDUES: readonly Residue[] = [
     // The page about the first code that is seen to be empty comes before most codes are.
     name: 'codes that are polled at different intervals vanish one after another',
     matches: ({ codes }, { clause, alert }) =>
-      clause === 'once' &&
+      ['told', 'once'].includes(clause) &&
       alert.includes('XvsTasksVanished') &&
       new Set(codes.map(({ intervalSeconds }) => intervalSeconds)).size > 1,
   },
@@ -24,6 +24,12 @@ export const RESIDUES: readonly Residue[] = [
       /XvsIngestSt(?:alled|opped)/.test(alert) &&
       replicas.some(({ hasState, isUp }) => !hasState && !isUp.isAlways(true)) &&
       codes.some((code) => code.serviceCode === subject['service_code'] && code.intervalSeconds > 60),
+  },
+  {
+    // Their viewers stay where nothing comes.
+    name: 'as streams end among tasks that have long been silent, viewers receive less each, and two alerts warn',
+    matches: (_night, { clause, alert, reason }) =>
+      clause === 'once' && alert === 'XvsEgressDropped + XvsTasksDropped' && reason.endsWith('one evening'),
   },
 ];
 
