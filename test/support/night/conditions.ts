@@ -1,6 +1,6 @@
 import { CodeTruth, MINUTE, readLevel, trackLoss } from './code-truth.ts';
 import type { Labels } from './evaluation.ts';
-import { STEPS, type Night } from './truth.ts';
+import { STEP_SECONDS, STEPS, type Night } from './truth.ts';
 
 /** What an alert promises to tell of a subject. */
 export interface Condition {
@@ -41,14 +41,14 @@ export function listConditions(night: Night): readonly Condition[] {
       mayBe: (step) => !exporter.isWatched(step),
       isKnown: () => true,
     },
-    listServiceCodesDropped(night, exporter),
+    listServiceCodesDropped(night),
     ...truths.flatMap((truth) => listConditionsOfCode(truth, truths)),
   ];
 }
 
-function listServiceCodesDropped(night: Night, exporter: CodeTruth): Condition {
+function listServiceCodesDropped(night: Night): Condition {
   const count = (step: number): number =>
-    night.codes.filter(({ isConfigured }) => isConfigured.at(step * 15)).length;
+    night.codes.filter(({ isConfigured }) => isConfigured.at(step * STEP_SECONDS)).length;
   const isSo = (step: number): boolean =>
     night.codes.length >= 4 && count(step) > 0 && count(step) < 0.5 * night.codes.length;
   return {
@@ -59,7 +59,8 @@ function listServiceCodesDropped(night: Night, exporter: CodeTruth): Condition {
     causes: EXPORTER,
     isSo,
     mayBe: isSo,
-    isKnown: (step) => exporter.isWatched(step),
+    // The codes of a process that restarts are missing for a while.
+    isKnown: (step) => night.replicas.every(({ isUp }) => isUp.at(step * STEP_SECONDS)),
   };
 }
 
@@ -117,9 +118,9 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
   });
 
   const isBelow = (step: number): boolean =>
-    expectedTasks.at(step * 15) - truth.receiving(step) >
+    expectedTasks.at(step * STEP_SECONDS) - truth.receiving(step) >
     names.filter((name) => !truth.isUp(name, step)).length;
-  const isBelowAny = (step: number): boolean => expectedTasks.at(step * 15) > truth.receiving(step);
+  const isBelowAny = (step: number): boolean => expectedTasks.at(step * STEP_SECONDS) > truth.receiving(step);
   const stopped = truth.findStops(2, 0.55);
   const maybeStopped = truth.findStops(14, 0.4);
   const vanished = findVanishing(truth, all, 2);

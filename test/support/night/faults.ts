@@ -60,7 +60,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'XvsDeliveryBlackhole inhibits all service codes',
-    seed: 0,
+    seed: 320,
     plant: widenInhibition('"XvsDeliveryBlackhole"'),
   },
   {
