@@ -102,31 +102,37 @@ test('an alert fires for longer after its end than those that it inhibits', () =
         );
 });
 
-/** A firing alert with these labels. */
-function createAlert(labels: Readonly<Record<string, string>>): object {
-  const { service_code: code } = labels;
-  return {
-    status: 'firing',
-    labels: { alertname: 'XvsApiDown', severity: 'critical', ...labels },
-    annotations: {
-      description: `${code} has had no good listing since 18:02.`,
-      action: 'Open the page.',
-      status_url: `https://exporter/?service_code=${code}`,
-      dashboard_url: 'https://grafana/d/xvs-service-code?a=1&b=2',
-      runbook_url: 'https://runbook#XvsApiDown',
-    },
-  };
+interface Alert {
+  readonly alertname: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly status?: 'firing' | 'resolved';
 }
 
-const renderTemplate = (name: string, codes: readonly string[]): Promise<string> =>
-  renderAlerts(
-    name,
-    codes.map((code) => createAlert({ service_code: code })),
-  );
+const SUBJECTS = ['task_name', 'format', 'vs_id', 'service_code'];
 
-async function renderAlerts(name: string, alerts: readonly object[]): Promise<string> {
+/** Renders a template for a group of alerts, as Alertmanager sorts them. */
+async function renderTemplate(name: string, alerts: readonly Alert[]): Promise<string> {
   using folder = new TemporaryFolder();
-  folder.replace('data.json', JSON.stringify({ status: 'firing', alerts }));
+  const names = new Set(alerts.map(({ alertname }) => alertname));
+  const data = {
+    status: alerts.some(({ status }) => status !== 'resolved') ? 'firing' : 'resolved',
+    groupLabels: names.size === 1 ? { alertname: alerts[0]?.alertname } : { service_code: 'A' },
+    alerts: alerts.map(({ alertname, labels = {}, status = 'firing' }) => {
+      const subject = SUBJECTS.flatMap((label) => labels[label] ?? []).join(' of ');
+      return {
+        status,
+        labels: { alertname, severity: 'critical', ...labels },
+        annotations: {
+          description: `${subject} is down.`,
+          action: `Mend ${alertname}.`,
+          status_url: `https://exporter/?service_code=${subject}`,
+          dashboard_url: 'https://grafana/d/xvs-service-code?a=1&b=2',
+          runbook_url: `https://runbook#${alertname}`,
+        },
+      };
+    }),
+  };
+  folder.replace('data.json', JSON.stringify(data));
   return await runAmtool(
     'template',
     'render',
@@ -136,52 +142,113 @@ async function renderAlerts(name: string, alerts: readonly object[]): Promise<st
   );
 }
 
-const LINKS =
-  '<https://exporter/?service_code=A|Page> · <https://grafana/d/xvs-service-code?a=1&amp;b=2|Dashboard> · <https://runbook#XvsApiDown|Runbook>';
+const linksOf = (alertname: string, subject: string): string =>
+  `<https://exporter/?service_code=${subject}|Page> · <https://grafana/d/xvs-service-code?a=1&amp;b=2|Dashboard> · <https://runbook#${alertname}|Runbook>`;
+const apiDown = (code: string): Alert => ({ alertname: 'XvsApiDown', labels: { service_code: code } });
+const stream = (alertname: string, task: string, status: Alert['status'] = 'firing'): Alert => ({
+  alertname,
+  labels: { task_name: task, service_code: 'A' },
+  status,
+});
 
-const RENDERED: readonly [template: string, codes: readonly string[], expected: string][] = [
-  ['xvs.title', ['A'], '[CRITICAL] XvsApiDown: A'],
-  ['xvs.text', ['A'], `• A has had no good listing since 18:02.\n*First:* Open the page.\n${LINKS}`],
-  ['xvs.line', ['A'], 'XvsApiDown: A has had no good listing since 18:02. First: Open the page.'],
-  ['xvs.title', [...'ABCDEFGHIJKL'], '[CRITICAL] XvsApiDown: A, B, C, D, E, F, G, H, I, J and 2 more'],
+const ONE = [apiDown('A')];
+const TWELVE = [...'ABCDEFGHIJKL'].map(apiDown);
+/** A stream that has recovered, and another one that is slow. */
+const RECOVERED_AND_SLOW = [
+  stream('XvsExpectedTaskDown', 'main', 'resolved'),
+  stream('XvsExpectedTaskSlow', 'low'),
+];
+const DOWN_AND_SLOW = [
+  stream('XvsExpectedTaskDown', 'backup'),
+  stream('XvsExpectedTaskDown', 'main'),
+  stream('XvsExpectedTaskSlow', 'low'),
+];
+const BLACKHOLE = [
+  {
+    alertname: 'XvsDeliveryBlackhole',
+    labels: { format: 'flv', vs_id: 's1', service_code: 'A' },
+  },
+];
+
+const RENDERED: readonly [what: string, template: string, alerts: readonly Alert[], expected: string][] = [
+  ['one alert', 'xvs.title', ONE, '[CRITICAL] XvsApiDown: A'],
+  ['one alert', 'xvs.text', ONE, `• A is down.\n*First:* Mend XvsApiDown.\n${linksOf('XvsApiDown', 'A')}`],
+  ['one alert', 'xvs.line', ONE, 'XvsApiDown: A is down. First: Mend XvsApiDown.'],
+  ['twelve', 'xvs.title', TWELVE, '[CRITICAL] XvsApiDown: A, B, C, D, E, F, G, H, I, J and 2 more'],
   [
+    'twelve',
     'xvs.text',
-    [...'ABCDEFGHIJKL'],
+    TWELVE,
     [
-      ...[...'ABCDEFGHIJ'].map((code) => `• ${code} has had no good listing since 18:02.`),
+      ...[...'ABCDEFGHIJ'].map((code) => `• ${code} is down.`),
       'and 2 more',
-      '*First:* Open the page.',
-      LINKS,
+      '*First:* Mend XvsApiDown.',
+      linksOf('XvsApiDown', 'A'),
     ].join('\n'),
   ],
   [
+    'twelve',
     'xvs.line',
-    [...'ABCDEFGHIJKL'],
-    'XvsApiDown: A has had no good listing since 18:02. First: Open the page. All 12: XvsApiDown: A, B, C, D, E, F, G, H, I, J and 2 more',
+    TWELVE,
+    'XvsApiDown: A is down. First: Mend XvsApiDown. All 12: XvsApiDown: A, B, C, D, E, F, G, H, I, J and 2 more',
+  ],
+  ['the alert that fires', 'xvs.title', RECOVERED_AND_SLOW, '[CRITICAL] XvsExpectedTaskSlow: low of A'],
+  [
+    'the alert that fires',
+    'xvs.text',
+    RECOVERED_AND_SLOW,
+    `• low of A is down.\n*First, XvsExpectedTaskSlow:* Mend XvsExpectedTaskSlow.\n${linksOf('XvsExpectedTaskSlow', 'low of A')}`,
+  ],
+  [
+    'the alert that fires',
+    'xvs.line',
+    RECOVERED_AND_SLOW,
+    'XvsExpectedTaskSlow: low of A is down. First: Mend XvsExpectedTaskSlow.',
+  ],
+  [
+    'each of two alert names',
+    'xvs.text',
+    DOWN_AND_SLOW,
+    [
+      '• backup of A is down.',
+      '• main of A is down.',
+      '• low of A is down.',
+      '*First, XvsExpectedTaskDown:* Mend XvsExpectedTaskDown.',
+      '*First, XvsExpectedTaskSlow:* Mend XvsExpectedTaskSlow.',
+      linksOf('XvsExpectedTaskDown', 'backup of A'),
+    ].join('\n'),
+  ],
+  [
+    'each of two alert names',
+    'xvs.line',
+    DOWN_AND_SLOW,
+    'XvsExpectedTaskDown: backup of A is down. First: Mend XvsExpectedTaskDown. XvsExpectedTaskSlow: low of A is down. First: Mend XvsExpectedTaskSlow. All 3: XvsExpectedTaskDown: backup of A, main of A; XvsExpectedTaskSlow: low of A',
+  ],
+  ['a format of a server', 'xvs.title', BLACKHOLE, '[CRITICAL] XvsDeliveryBlackhole: flv of s1 of A'],
+  [
+    'an installation',
+    'xvs.title',
+    [{ alertname: 'XvsExporterAbsent', status: 'resolved' }],
+    '[RESOLVED] XvsExporterAbsent: this installation',
   ],
 ];
 
-for (const [name, codes, expected] of RENDERED) {
-  test(`${name} says for ${codes.length} alerts what, which, why, what to do first and where`, async (t) => {
+for (const [what, name, alerts, expected] of RENDERED) {
+  test(`${name} says which alerts, why, what to do first and where, for ${what}`, async (t) => {
     if (!isInstalled(t, 'amtool')) return;
-    assert.equal(await renderTemplate(name, codes), expected);
+    assert.equal(await renderTemplate(name, alerts), expected);
   });
 }
 
-test('a name that looks like a mention of Slack is none', async (t) => {
+test('no template turns a name into a mention of Slack', async (t) => {
   if (!isInstalled(t, 'amtool')) return;
-  assert.match(await renderTemplate('xvs.text', ['<!channel>']), /^• &lt;!channel&gt; has had/);
-  const alerts = [
-    { task_name: '<!channel>' },
-    { vs_id: '<!here>' },
-    { service_code: '<@U1>' },
-    { instance: '<a|b>' },
-  ];
-  const title = await renderAlerts('xvs.title', alerts.map(createAlert));
-  assert.equal(
-    title,
-    '[CRITICAL] XvsApiDown: ‹!channel> of all service codes, ‹!here> of all service codes, ‹@U1>, ‹a|b>',
-  );
+  const mention = '<!channel>';
+  for (const label of [...SUBJECTS, 'instance', 'job', 'cluster']) {
+    const alerts = [{ alertname: 'XvsApiDown', labels: { [label]: mention } }];
+    assert.match(await renderTemplate('xvs.title', alerts), /‹!channel>/);
+    for (const name of ['xvs.title', 'xvs.text'])
+      assert.doesNotMatch(await renderTemplate(name, alerts), /<!/, label);
+  }
 });
 
 test('each text of the example for Slack is one of the templates', () => {
