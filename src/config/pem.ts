@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { createProblem, expectedFound, formatValue, type Problem } from './config-error.ts';
 import { readErrorCode, readText, type FileReference, type ReadFile } from './file-system.ts';
+import { splitCertificates } from '../runtime/certificates.ts';
 
 /** Reads a PEM file that contains an item of the given kind. Every certificate of it must be whole. */
 export async function readPem(
@@ -21,11 +22,6 @@ export async function readPem(
   }
   const bad = findBadCertificate(text);
   return bad === undefined ? text : fail('whole certificates (PEM)', `whose ${bad}`);
-}
-
-/** The certificates of a PEM file, each with the text after it. */
-export function splitCertificates(text: string): readonly string[] {
-  return text.split(/^(?=-----BEGIN )/m).filter((block) => CERTIFICATE_START.test(block));
 }
 
 /** OpenSSL ignores what follows the last certificate that it can read. */
@@ -69,7 +65,6 @@ export function findCaMistake(text: string): string | undefined {
 }
 
 const KEY_START = /^-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/m;
-const CERTIFICATE_START = /^-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----/;
 /** OpenSSL skips such a certificate without a word. In a comment, it is meant to. */
 const MISPLACED_START = /^(?!#).+-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----/m;
 

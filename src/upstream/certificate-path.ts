@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { rootCertificates, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
+import { splitCertificates } from '../runtime/certificates.ts';
 
 type Certificate = PeerCertificate & Partial<DetailedPeerCertificate>;
 
@@ -33,12 +34,7 @@ export class CertificatePaths {
 }
 
 function readTrusted(authorities: string | undefined): ReadonlyMap<string, number> {
-  const certificates =
-    authorities === undefined
-      ? rootCertificates
-      : authorities
-          .split(/^(?=-----BEGIN )/m)
-          .filter((block) => /^-----BEGIN .*CERTIFICATE-----/.test(block));
+  const certificates = authorities === undefined ? rootCertificates : splitCertificates(authorities);
   const trusted = new Map<string, number>();
   for (const pem of certificates) {
     const certificate = new X509Certificate(pem).toLegacyObject();

@@ -2,8 +2,9 @@ import { constants, X509Certificate } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 import { ConfigError, throwIfAny } from '../../config/config-error.ts';
 import { resolvePath, type ReadFile } from '../../config/file-system.ts';
-import { findKeyPairMistake, readPem, splitCertificates } from '../../config/pem.ts';
+import { findKeyPairMistake, readPem } from '../../config/pem.ts';
 import type { Locate } from '../../config/validation.ts';
+import { splitCertificates } from '../../runtime/certificates.ts';
 import { KEY_EXCHANGE } from '../../runtime/key-exchange.ts';
 
 export interface ClientAuth {
