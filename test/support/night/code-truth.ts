@@ -22,7 +22,7 @@ export const MINUTE = 60 / STEP_SECONDS;
 const LOSS_STEPS = 55 * MINUTE;
 
 /** A task is silent when nothing has arrived for `poll.stall_after`, which a poll must see. */
-const STALL_SECONDS = 75;
+export const STALL_SECONDS = 75;
 
 type Level = (step: number) => number;
 
@@ -172,14 +172,14 @@ export class CodeTruth {
   }
 
   /** Steps from when most tasks that received data became silent, within some minutes, until half of them receive it again. */
-  findStops(minutes: number, share: number): ReadonlySet<number> {
+  findStops(minutes: number, share: number, silentSeconds: number): ReadonlySet<number> {
     return trackLoss(
       (step) => {
         const then = Math.max(0, step - minutes * MINUTE) * STEP_SECONDS;
         const now = step * STEP_SECONDS;
         const received = this.code.tasks.filter((task) => receives(task, then));
         const silent = received.filter(
-          (task) => task.isListed.at(now) && !receives(task, now) && !receives(task, now - STALL_SECONDS),
+          (task) => task.isListed.at(now) && !receives(task, now) && !receives(task, now - silentSeconds),
         );
         const isMany = silent.length + this.receiving(step) >= 4 && silent.length > share * received.length;
         return isMany && this.receiving(step) < (1 - share) * received.length ? received.length : undefined;

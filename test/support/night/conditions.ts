@@ -1,4 +1,4 @@
-import { CodeTruth, MINUTE, readLevel, trackLoss } from './code-truth.ts';
+import { CodeTruth, MINUTE, readLevel, STALL_SECONDS, trackLoss } from './code-truth.ts';
 import type { Labels } from './evaluation.ts';
 import { STEP_SECONDS, STEPS, type Night } from './truth.ts';
 
@@ -121,8 +121,8 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
     expectedTasks.at(step * STEP_SECONDS) - truth.receiving(step) >
     names.filter((name) => !truth.isUp(name, step)).length;
   const isBelowAny = (step: number): boolean => expectedTasks.at(step * STEP_SECONDS) > truth.receiving(step);
-  const stopped = truth.findStops(2, 0.55);
-  const maybeStopped = truth.findStops(14, 0.4);
+  const stopped = truth.findStops(2, 0.55, STALL_SECONDS);
+  const maybeStopped = truth.findStops(14, 0.4, 0);
   const vanished = findVanishing(truth, all, 2);
   const maybeVanished = findVanishing(truth, all, 14);
   const dropped = trackLoss(
