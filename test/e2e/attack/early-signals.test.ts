@@ -53,8 +53,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
         [...namespace, process.execPath, PROGRAM_PATH, command],
         sendSignal(signal),
       );
-      assert.equal(await program.exitCode, 0);
-      assert.equal(program.stdout + program.stderr, '');
+      assert.equal(await program.exitCode, 0, program.stderr);
     });
 
 test('SIGTERM before the start kills a process that is not process 1', async () => {

@@ -71,7 +71,10 @@ function startLimited(gib: number, args: readonly string[], env: Readonly<Record
 
 const COMMANDS = [['--config.check'], ['once'], ['healthcheck'], ['serve']];
 
-for (const gib of [2, 8, 12, 30])
+/** From Node.js 24 on, V8 takes memories without reserved space where a limit leaves none. */
+const RESERVES_SPACE = Number(process.versions.node.split('.')[0]) < 24;
+
+for (const gib of RESERVES_SPACE ? [2, 8, 12, 30] : [])
   test(`an address space of ${gib} GiB ends each command with one sentence`, async () => {
     for (const args of COMMANDS) {
       await using program = startLimited(gib, args, SETTINGS);
@@ -84,7 +87,7 @@ for (const gib of [2, 8, 12, 30])
   });
 
 for (const [gib, options] of [
-  [4, '--disable-wasm-trap-handler'],
+  [4, RESERVES_SPACE ? '--disable-wasm-trap-handler' : ''],
   [32, ''],
 ] as const)
   test(`polls succeed in ${gib} GiB of address space with NODE_OPTIONS='${options}'`, async () => {
