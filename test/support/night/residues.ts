@@ -31,6 +31,24 @@ export const RESIDUES: readonly Residue[] = [
     matches: (_night, { clause, alert, reason }) =>
       clause === 'once' && alert === 'XvsEgressDropped + XvsTasksDropped' && reason.endsWith('one evening'),
   },
+  {
+    name: 'what is lost within two minutes after ingest has recovered is part of its stop',
+    matches: ({ codes }, { clause, reason, subject }) => {
+      const code = codes.find(({ serviceCode }) => serviceCode === subject['service_code']);
+      const cuts = (code?.incidents ?? []).filter(({ kind }) => kind === 'ingest cut');
+      return (
+        clause === 'told' &&
+        reason.includes('XvsIngestStopped') &&
+        cuts.some(({ to }) => code?.incidents.some(({ from }) => from >= to && from <= to + 180))
+      );
+    },
+  },
+  {
+    name: 'a server that leaves while an exporter without state does not run is not missed',
+    matches: ({ replicas }, { alert }) =>
+      alert === 'XvsServerDisappeared' &&
+      replicas.every(({ hasState, isUp }) => !hasState && !isUp.isAlways(true)),
+  },
 ];
 
 /** Returns the name of the residue that a violation belongs to. */
