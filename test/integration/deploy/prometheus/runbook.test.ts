@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  listDeployYaml,
   readDeployFile,
   readRunbookQueries,
   readAlertRules,
@@ -75,6 +76,32 @@ test('what a section says to look at is a heading, a column or a mark of the pag
     [],
   );
 });
+
+/** Alerts whose query compares, and stands in a unit test of their rule. */
+const COMPARING = [
+  'XvsExporterDown',
+  'XvsServiceCodesDropped',
+  'XvsTasksBelowExpected',
+  'XvsIngestStalled',
+  'XvsDeliveryBlackhole',
+];
+
+for (const alert of COMPARING) {
+  test(`the query of ${alert} is run on a history in which it fires`, () => {
+    const [query = ''] = readRunbookQueries(sections[headings.indexOf(alert)] ?? '');
+    const histories = listDeployYaml('prometheus/tests').flatMap((name) =>
+      readDeployFile(name).split('\n  - name:'),
+    );
+    assert.ok(
+      histories.some(
+        (history) =>
+          history.includes(`expr: ${query}\n`) &&
+          new RegExp(`alertname: ${alert}\n +eval_time: .*\n +exp_alerts:`).test(history),
+      ),
+      query,
+    );
+  });
+}
 
 test('every query parses, and its metrics and labels exist', async () => {
   const ofAnInstallation = new Set(['job', 'instance', 'service_code', 'vs_id', 'format']);
