@@ -101,7 +101,7 @@ function taskTable() {
     {
       keys: [
         { label: 'service_code', title: 'Service code', width: 170 },
-        { label: 'task', title: 'Name', width: 130 },
+        { label: 'task', title: 'Name', width: 95 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
         { label: 'task_id', title: 'Task', width: 285 },
@@ -115,7 +115,7 @@ function taskTable() {
           expr: described(taskState),
           unit: 'none',
           mappings: TASK_STATES,
-          width: 130,
+          width: 145,
         },
         { title: 'Progress', expr: described(q.last(C.taskProgress)), unit: 'none' },
         {
