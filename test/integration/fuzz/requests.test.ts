@@ -57,13 +57,22 @@ const unit = fc.oneof(
 );
 const query = fc.array(unit, { maxLength: 8 }).map((units) => units.join('').replaceAll(' ', '+'));
 
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 test('any query selects its service code, and the response contains no unknown code', async () => {
   await fc.assert(
     fc.asyncProperty(query, async (text) => {
       const parameters = new URLSearchParams(`?${text}`);
       const codes = parameters.getAll('service_code');
       const isKnown = codes.every((code) => CODES.includes(code));
-      const isInvalid = codes.length > 1 || codes.includes('');
+      const isInvalid = codes.length > 1 || codes.includes('') || !isDecodable(text);
       const status = isInvalid ? 400 : isKnown ? 200 : 404;
       const response = await fetch(`http://127.0.0.1:${port}/metrics?${text}`);
       const body = await response.text();

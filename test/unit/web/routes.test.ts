@@ -190,6 +190,12 @@ test('a request target above 2,048 characters gets a 414, a probe included', asy
   assert.equal((await get('/-/ready?'.padEnd(2048, '%ff&'))).status, 200);
 });
 
+test('a query that cannot be decoded gets a 400, but that of a probe', async () => {
+  for (const path of ['/metrics?service_code=%ff', '/?q=50%', '/other?%c3'])
+    assert.equal((await get(path)).status, 400, path);
+  assert.equal((await get('/-/ready?%ff')).status, 200);
+});
+
 for (const [url, expected, host] of [
   ['/metrics?x=1', '/metrics?x=1', 'original'],
   ['http://exporter:20928/metrics?x=1', '/metrics?x=1', 'exporter:20928'],
