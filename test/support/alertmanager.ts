@@ -20,29 +20,44 @@ const groupsResponseSchema = z.array(
 /** A real Alertmanager without peers on the loopback interface, with a temporary folder. */
 export class Alertmanager implements AsyncDisposable {
   /** Host and port. */
-  readonly address: string;
-  readonly #program: Program;
-  readonly #folder: TemporaryFolder;
+  address = '127.0.0.1:0';
+  readonly #folder = new TemporaryFolder();
+  #program: Program;
 
-  private constructor(program: Program, folder: TemporaryFolder, address: string) {
-    this.#program = program;
-    this.#folder = folder;
-    this.address = address;
+  private constructor(config: unknown) {
+    writeFileSync(this.#folder.at('alertmanager.yml'), JSON.stringify(config));
+    this.#program = this.#startProgram();
   }
 
   static async start(config: unknown): Promise<Alertmanager> {
-    const folder = new TemporaryFolder();
-    const path = folder.at('alertmanager.yml');
-    writeFileSync(path, JSON.stringify(config));
-    const program = new Program(ALERTMANAGER, [
-      `--config.file=${path}`,
-      `--storage.path=${folder.at('data')}`,
-      '--web.listen-address=127.0.0.1:0',
+    const alertmanager = new Alertmanager(config);
+    await alertmanager.#waitUntilListening();
+    return alertmanager;
+  }
+
+  /** Ends the process, and keeps what it has notified. */
+  async stop(): Promise<void> {
+    await this.#program[Symbol.asyncDispose]();
+  }
+
+  /** Starts a process at the same address after {@link stop}. */
+  async startAgain(): Promise<void> {
+    this.#program = this.#startProgram();
+    await this.#waitUntilListening();
+  }
+
+  #startProgram(): Program {
+    return new Program(ALERTMANAGER, [
+      `--config.file=${this.#folder.at('alertmanager.yml')}`,
+      `--storage.path=${this.#folder.at('data')}`,
+      `--web.listen-address=${this.address}`,
       '--web.external-url=http://alertmanager.example.com',
       '--cluster.listen-address=',
     ]);
-    const address = await program.waitForOutput(/msg="Listening on" address=(\S+)/);
-    return new Alertmanager(program, folder, address);
+  }
+
+  async #waitUntilListening(): Promise<void> {
+    this.address = await this.#program.waitForOutput(/msg="Listening on" address=(\S+)/);
   }
 
   /** Sends firing alerts with these labels, like Prometheus. */
@@ -68,7 +83,7 @@ export class Alertmanager implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#program[Symbol.asyncDispose]();
+    await this.stop();
     this.#folder[Symbol.dispose]();
   }
 }

@@ -44,53 +44,49 @@ interface PrometheusOptions {
   /** Host and port of the Alertmanager to notify. */
   readonly alertmanager?: string;
   readonly command?: string;
+  /** More options of the command line. */
+  readonly flags?: readonly string[];
 }
 
 /** A real Prometheus on the loopback interface. */
 export class Prometheus implements AsyncDisposable {
-  readonly #program: Program;
-  readonly #folder: TemporaryFolder;
-  readonly #url: string;
+  readonly #folder = new TemporaryFolder();
+  readonly #command: string;
+  readonly #args: readonly string[];
+  #program: Program;
+  #url = '';
 
-  private constructor(program: Program, folder: TemporaryFolder, url: string) {
-    this.#program = program;
-    this.#folder = folder;
-    this.#url = url;
+  private constructor(options: PrometheusOptions) {
+    const { command = 'prometheus', flags = [] } = options;
+    const config = this.#folder.at('prometheus.yml');
+    writeFileSync(config, JSON.stringify(configure(options, this.#folder)));
+    this.#command = command;
+    this.#args = [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${this.#folder.at('data')}`,
+      '--web.listen-address=127.0.0.1:0',
+      ...flags,
+    ];
+    this.#program = new Program(this.#command, this.#args);
   }
 
-  static async start({
-    interval = '1s',
-    targets = [],
-    jobs = [{ job_name: 'xvs-exporter', static_configs: [{ targets }] }],
-    rules = [],
-    alertmanager,
-    command = 'prometheus',
-  }: PrometheusOptions): Promise<Prometheus> {
-    const folder = new TemporaryFolder();
-    const alertmanagers =
-      alertmanager === undefined ? [] : [{ static_configs: [{ targets: [alertmanager] }] }];
-    const config = folder.at('prometheus.yml');
-    writeFileSync(
-      config,
-      JSON.stringify({
-        global: { scrape_interval: interval, scrape_timeout: '1s', evaluation_interval: interval },
-        scrape_configs: jobs,
-        rule_files: rules.map((content, index) => {
-          const file = folder.at(`rules-${index}.yml`);
-          writeFileSync(file, JSON.stringify(content));
-          return file;
-        }),
-        alerting: { alertmanagers },
-      }),
-    );
-    const program = new Program(command, [
-      `--config.file=${config}`,
-      `--storage.tsdb.path=${folder.at('data')}`,
-      '--web.listen-address=127.0.0.1:0',
-    ]);
-    const address = await program.waitForOutput(/msg="Listening on" .*\baddress=(\S+)/);
-    await program.waitForOutput(/Server is ready to receive web requests/);
-    return new Prometheus(program, folder, `http://${address}`);
+  static async start(options: PrometheusOptions): Promise<Prometheus> {
+    const prometheus = new Prometheus(options);
+    await prometheus.#waitUntilReady();
+    return prometheus;
+  }
+
+  /** Ends the process and starts another one with its data, on another port. */
+  async restart(): Promise<void> {
+    await this.#program[Symbol.asyncDispose]();
+    this.#program = new Program(this.#command, this.#args);
+    await this.#waitUntilReady();
+  }
+
+  async #waitUntilReady(): Promise<void> {
+    const address = await this.#program.waitForOutput(/msg="Listening on" .*\baddress=(\S+)/);
+    await this.#program.waitForOutput(/Server is ready to receive web requests/);
+    this.#url = `http://${address}`;
   }
 
   get url(): string {
@@ -135,6 +131,30 @@ export class Prometheus implements AsyncDisposable {
     await this.#program[Symbol.asyncDispose]();
     this.#folder[Symbol.dispose]();
   }
+}
+
+/** Returns the content of the configuration file, and writes the files of rules. */
+function configure(
+  {
+    interval = '1s',
+    targets = [],
+    jobs = [{ job_name: 'xvs-exporter', static_configs: [{ targets }] }],
+    rules = [],
+    alertmanager,
+  }: PrometheusOptions,
+  folder: TemporaryFolder,
+): object {
+  const alertmanagers = alertmanager === undefined ? [] : [{ static_configs: [{ targets: [alertmanager] }] }];
+  return {
+    global: { scrape_interval: interval, scrape_timeout: '1s', evaluation_interval: interval },
+    scrape_configs: jobs,
+    rule_files: rules.map((content, index) => {
+      const file = folder.at(`rules-${index}.yml`);
+      writeFileSync(file, JSON.stringify(content));
+      return file;
+    }),
+    alerting: { alertmanagers },
+  };
 }
 
 /** Requests a path of the API of a Prometheus. Rejects with its response if that is an error. */
