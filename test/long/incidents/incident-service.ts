@@ -1,14 +1,25 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { readIdentity } from '../../support/fixtures.ts';
+import { Random } from '../../support/random.ts';
 import { serveHttp, serveHttps } from '../../support/servers.ts';
 
 /** The bytes that a task receives between two listings: 4 Mbit/s if they are a second apart. */
 const GROWTH_BYTES = 500_000;
-/** Two of ten tasks have names. Their servers run three and seven tasks. */
+/** What a slow task receives: 160 kbit/s. */
+const SLOW_GROWTH_BYTES = 20_000;
+/** Two of ten tasks have names that are expected. Their servers run three and seven tasks. */
 const NAMES = ['main', 'backup', ...Array.from({ length: 8 }, (_, index) => `task-${index}`)];
 const SERVERS = ['s1', 's2', 's1', 's1', 's2', 's2', 's2', 's2', 's2', 's2'];
-const USERS = Array.from({ length: 25 }, () => ({ vs_id: 's1', client_version: '1', device_type: '1' }));
+/** A code has at least so many users, and fewer than the sum of both. */
+const MIN_USERS = 25;
+const MORE_USERS = 10;
+/** After so many listings another task takes the place of one without a name. Most have always lived for a minute. */
+const LISTINGS_PER_REPLACEMENT = 45;
+/** A flapping task is in one of so many listings. */
+const LISTINGS_PER_FLAP = 5;
+/** After so many listings another task ends, where they end one by one. */
+const LISTINGS_PER_END = 8;
 
 /** What the service does with the requests for a service code. */
 export interface Fault {
@@ -26,15 +37,123 @@ export interface Fault {
   readonly gone?: readonly string[];
   /** Tasks that receive and deliver nothing. */
   readonly silent?: readonly string[];
+  /** Tasks that receive little. */
+  readonly slow?: readonly string[];
+  /** Tasks that come and go. */
+  readonly flapping?: readonly string[];
+  /** Tasks that end one by one. */
+  readonly ending?: readonly string[];
+  /** Tasks that receive, and deliver nothing to viewers. */
+  readonly undelivered?: readonly string[];
+  /** The number of users. */
+  readonly users?: number;
 }
 
 /** All tasks of a service code. */
 export const ALL_TASKS: readonly string[] = NAMES;
 
-/** A service without churn: every code has the same tasks and users, and the fault that is set for it. */
+/** A service code whose users come and go, whose tasks are replaced, and whose outputs change, from listing to listing. */
+class CodeWorld {
+  readonly #code: string;
+  readonly #random: Random;
+  readonly #generations = new Map<string, number>();
+  readonly #inputBytes = new Map<string, number>();
+  readonly #outputBytes = new Map<string, number>();
+  #listings = 0;
+  #users = MIN_USERS;
+  #fault: Fault = {};
+  #faultListings = 0;
+  /** The next requests that get no response. */
+  failures = 0;
+  /** When `main` was last in a listing with input, in milliseconds since the Unix epoch. */
+  mainListedMs = 0;
+
+  constructor(code: string, seed: number) {
+    this.#code = code;
+    this.#random = new Random([...code].reduce((sum, letter) => 31 * sum + letter.charCodeAt(0), seed));
+  }
+
+  get fault(): Fault {
+    return this.#fault;
+  }
+
+  set fault(fault: Fault) {
+    this.#fault = fault;
+    this.#faultListings = 0;
+  }
+
+  list(): object {
+    const { ret = 0, isEmpty = false } = this.#fault;
+    if (ret !== 0 || isEmpty) return { ret, user_list: [], task_list: [] };
+    this.#listings += 1;
+    this.#faultListings += 1;
+    this.#change();
+    const users = Array.from({ length: this.#fault.users ?? this.#users }, () => ({
+      vs_id: this.#random.pick(['s1', 's2']),
+      client_version: '1',
+      device_type: '1',
+    }));
+    const listed = NAMES.filter((name, index) => this.#isListed(name, index));
+    if (listed.includes('main') && !this.#fault.silent?.includes('main')) this.mainListedMs = Date.now();
+    return { ret, user_list: users, task_list: listed.map((name) => this.#listTask(name)) };
+  }
+
+  #change(): void {
+    const users = this.#users + this.#random.integer(5) - 2;
+    this.#users = Math.min(MIN_USERS + MORE_USERS, Math.max(MIN_USERS, users));
+    if (this.#listings % LISTINGS_PER_REPLACEMENT !== 0) return;
+    // In turn, so that each lives as long.
+    const name = `task-${(this.#listings / LISTINGS_PER_REPLACEMENT) % 8}`;
+    this.#generations.set(name, (this.#generations.get(name) ?? 0) + 1);
+  }
+
+  #isListed(name: string, index: number): boolean {
+    const { gone = [], flapping = [], ending = [] } = this.#fault;
+    if (gone.includes(name)) return false;
+    if (flapping.includes(name) && this.#faultListings % LISTINGS_PER_FLAP !== 0) return false;
+    return !ending.includes(name) || this.#faultListings < (NAMES.length - index) * LISTINGS_PER_END;
+  }
+
+  #listTask(name: string): object {
+    const { silent = [], slow = [], undelivered = [] } = this.#fault;
+    const id = `${this.#code}-${name}-${this.#generations.get(name) ?? 0}`;
+    const growth = silent.includes(name) ? 0 : slow.includes(name) ? SLOW_GROWTH_BYTES : GROWTH_BYTES;
+    const inputBytes = increase(this.#inputBytes, id, growth);
+    const listOutput = (fileName: string): object => ({
+      format: 'flv',
+      file_name: fileName,
+      http_output_bytes: increase(
+        this.#outputBytes,
+        `${id} ${fileName}`,
+        undelivered.includes(name) ? 0 : growth,
+      ),
+      http_connections_num: 2 + this.#random.integer(2),
+      streams: [],
+    });
+    // Expected tasks have as many outputs as always.
+    const isDoubled = name.startsWith('task-') && this.#random.chance(0.5);
+    return {
+      id,
+      vs_id: SERVERS[NAMES.indexOf(name)],
+      progress: 0,
+      opaque: encodeURIComponent(JSON.stringify({ room: name })),
+      input_bytes: inputBytes,
+      inputs: [],
+      outputs: [name, ...(isDoubled ? [`${name}-small`] : [])].map(listOutput),
+    };
+  }
+}
+
+function increase(totals: Map<string, number>, key: string, by: number): number {
+  const total = (totals.get(key) ?? 0) + by;
+  totals.set(key, total);
+  return total;
+}
+
+/** A service whose codes change by themselves, and with the fault that is set for them. */
 export class IncidentService {
-  readonly #faults = new Map<string, Fault>();
-  readonly #bytes = new Map<string, number>();
+  readonly #worlds = new Map<string, CodeWorld>();
+  readonly #seed = Number(process.env['XVS_TEST_SEED'] ?? 1);
   url = '';
   /** A URL whose certificate has expired. */
   urlWithExpiredCertificate = '';
@@ -51,46 +170,26 @@ export class IncidentService {
 
   /** Sets the fault of service codes, or clears it. */
   setFault(codes: readonly string[], fault: Fault = {}): void {
-    for (const code of codes) this.#faults.set(code, fault);
+    for (const code of codes) this.worldOf(code).fault = fault;
+  }
+
+  worldOf(code: string): CodeWorld {
+    const world = this.#worlds.get(code) ?? new CodeWorld(code, this.#seed);
+    this.#worlds.set(code, world);
+    return world;
   }
 
   #respond(request: IncomingMessage, response: ServerResponse): void {
     const code = new URL(request.url ?? '', 'http://service').searchParams.get('service_code') ?? '';
-    const fault = this.#faults.get(code) ?? {};
-    if (fault.isRefused) {
+    const world = this.worldOf(code);
+    const { isRefused = false, clockOffsetMs = 0, bytes } = world.fault;
+    if (isRefused || world.failures > 0) {
+      if (!isRefused) world.failures -= 1;
       request.socket.destroy();
       return;
     }
-    response.setHeader('date', new Date(Date.now() - (fault.clockOffsetMs ?? 0)).toUTCString());
-    if (fault.bytes !== undefined) response.end(' '.repeat(fault.bytes));
-    else response.end(JSON.stringify(this.#list(code, fault)));
-  }
-
-  #list(code: string, { ret = 0, isEmpty = false, gone = [], silent = [] }: Fault): object {
-    if (ret !== 0 || isEmpty) return { ret, user_list: [], task_list: [] };
-    const tasks = NAMES.flatMap((name, index) => {
-      const id = `${code}-${name}`;
-      const bytes = (this.#bytes.get(id) ?? 0) + (silent.includes(name) ? 0 : GROWTH_BYTES);
-      this.#bytes.set(id, bytes);
-      const output = {
-        format: 'flv',
-        file_name: name,
-        http_output_bytes: bytes,
-        http_connections_num: 2,
-        streams: [],
-      };
-      const opaque = encodeURIComponent(JSON.stringify({ room: name }));
-      const task = {
-        id,
-        vs_id: SERVERS[index],
-        progress: 0,
-        opaque,
-        input_bytes: bytes,
-        inputs: [],
-        outputs: [output],
-      };
-      return gone.includes(name) ? [] : [task];
-    });
-    return { ret, user_list: USERS, task_list: tasks };
+    response.setHeader('date', new Date(Date.now() - clockOffsetMs).toUTCString());
+    if (bytes !== undefined) response.end(' '.repeat(bytes));
+    else response.end(JSON.stringify(world.list()));
   }
 }

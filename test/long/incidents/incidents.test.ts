@@ -1,86 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { ALERTMANAGER, Alertmanager } from '../../support/alertmanager.ts';
-import { listDeployYaml, readDeployFile } from '../../support/deploy-files.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
-import { startProgram, type Program } from '../../support/program.ts';
-import { Prometheus } from '../../support/prometheus.ts';
-import { repositoryPath } from '../../support/repository.ts';
-import { scaleDurations } from '../../support/scale-durations.ts';
-import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import type { AlertNotification } from '../../support/webhook-receiver.ts';
+import { Clusters, Exporter, hasLabPrograms, settle, startLab } from './incident-lab.ts';
 import { ALL_TASKS, IncidentService, type Fault } from './incident-service.ts';
-import { startWebhookReceiver, type AlertNotification } from '../../support/webhook-receiver.ts';
 
-/** Durations in rules and routes are divided by this: a minute becomes three seconds. */
-const TIME_DIVISOR = 20;
-/** Longer than a new label set of a counter is at 0. */
-const WARM_UP_SECONDS = 100;
 /** Longer than all scaled ranges and times after recovery, but for those of an hour. */
 const CALM_SECONDS = 40;
-
-/** An exporter with six service codes in a file that it watches, which keeps its port when it restarts. */
-class Exporter implements AsyncDisposable {
-  readonly codes: readonly string[];
-  address = '';
-  program: Program;
-  readonly #folder = new TemporaryFolder();
-  readonly #url: string;
-  readonly #args: readonly string[];
-
-  constructor(url: string, codes: readonly string[], args: readonly string[] = []) {
-    this.codes = codes;
-    this.#url = url;
-    this.writeConfiguration();
-    this.writeCodes();
-    this.#args = [
-      `--config.file=${this.#folder.at('config.yml')}`,
-      `--state.path=${this.#folder.at('state')}`,
-      '--poll.interval=1s',
-      '--poll.stall-after=2s',
-      '--upstream.max-response-size=1MiB',
-      `--upstream.ca-file=${repositoryPath('test/fixtures/tls/ca.pem')}`,
-      ...args,
-    ];
-    this.program = startProgram([...this.#args, '--web.listen-address=127.0.0.1:0']);
-  }
-
-  async waitUntilListening(): Promise<void> {
-    this.address = `127.0.0.1:${await this.program.waitForPort()}`;
-  }
-
-  restart(): void {
-    this.program = startProgram([...this.#args, `--web.listen-address=${this.address}`]);
-  }
-
-  /** Writes the file of service codes with settings for each code, and expects streams of those that are named for it. */
-  writeCodes(settings: object = {}, codes: readonly string[] = this.codes): void {
-    const list = codes.map((code) => ({
-      service_code: code,
-      ...(!code.endsWith('without-names') && { expect: { names: ['main', 'backup'] } }),
-      ...settings,
-    }));
-    this.#folder.replace('codes.yml', JSON.stringify(list));
-  }
-
-  writeConfiguration(settings: object = {}): void {
-    const configuration = {
-      secret: 'abc',
-      tasks: { name: 'opaque.room' },
-      upstream: { base_url: this.#url },
-      service_code_files: ['codes*.yml'],
-      ...settings,
-    };
-    this.#folder.replace('config.yml', JSON.stringify(configuration));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.program.signal('SIGKILL');
-    await this.program[Symbol.asyncDispose]();
-    this.#folder[Symbol.dispose]();
-  }
-}
 
 interface Incident {
   /** The cluster of its exporters in Prometheus, or a service code of the cluster `codes`. */
@@ -105,6 +33,9 @@ const sendSignal = (name: NodeJS.Signals) => (exporter: Exporter) => exporter.pr
 const restart = (exporter: Exporter) => exporter.restart();
 const restoreCodes = (exporter: Exporter) => exporter.writeCodes();
 
+/** Those that may end. */
+const UNEXPECTED_TASKS = ALL_TASKS.filter((name) => name.startsWith('task-'));
+
 const CODES_CLUSTER = 'codes';
 const INCIDENTS: readonly Incident[] = [
   { name: 'code-frozen', fault: { silent: ALL_TASKS }, groups: ['xvs-critical XvsIngestStopped'] },
@@ -118,12 +49,28 @@ const INCIDENTS: readonly Incident[] = [
     fault: { silent: ['main'] },
     groups: ['xvs-critical XvsExpectedTaskDown', 'xvs-warning XvsIngestStalled'],
   },
+  {
+    name: 'code-flapping',
+    fault: { flapping: ['main'] },
+    groups: ['xvs-critical XvsExpectedTaskDown', 'xvs-warning XvsTaskFlapping'],
+  },
+  {
+    name: 'code-undelivered',
+    fault: { undelivered: ALL_TASKS },
+    groups: ['xvs-critical XvsDeliveryBlackhole'],
+  },
+  { name: 'code-users-lost', fault: { users: 5 }, groups: ['xvs-warning XvsUsersDropped'] },
+  { name: 'code-ending', fault: { ending: UNEXPECTED_TASKS }, groups: [] },
   { name: 'code-down', fault: { isRefused: true }, groups: ['xvs-critical XvsApiDown'] },
   { name: 'code-emptied-without-names', fault: { isEmpty: true }, groups: ['xvs-warning XvsTasksDropped'] },
   { name: 'all-emptied', fault: { isEmpty: true }, groups: ['xvs-critical XvsTasksVanished'] },
   { name: 'all-down', fault: { isRefused: true }, groups: ['xvs-critical XvsApiDown'] },
   { name: 'secret-rotated', fault: { ret: 401 }, groups: ['xvs-critical XvsApiDown'] },
-  { name: 'clock-off', fault: { ret: 1001, clockOffsetMs: 600_000 }, groups: ['xvs-critical XvsApiDown'] },
+  {
+    name: 'clock-off',
+    fault: { ret: 1001, clockOffsetMs: 600_000 },
+    groups: ['xvs-critical XvsApiDown', 'xvs-warning XvsExporterClockOff'],
+  },
   { name: 'too-large', fault: { bytes: 2e6 }, groups: ['xvs-critical XvsApiDown'] },
   {
     name: 'dns',
@@ -170,17 +117,6 @@ const INCIDENTS: readonly Incident[] = [
   },
 ];
 
-/** Exporters by cluster. */
-class Clusters extends Map<string, readonly Exporter[]> implements AsyncDisposable {
-  list(): readonly Exporter[] {
-    return [...this.values()].flat();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.list().map((exporter) => exporter[Symbol.asyncDispose]()));
-  }
-}
-
 function startExporters(url: string): Clusters {
   const listCodes = (cluster: string) => Array.from({ length: 6 }, (_, index) => `${cluster}-${index}`);
   const clusters = INCIDENTS.map(({ name }) => name).filter((name) => !name.startsWith('code-'));
@@ -202,39 +138,22 @@ function startExporters(url: string): Clusters {
   ]);
 }
 
-test('each incident is one group of notifications, or a page and a warning, and none comes after recovery', async (t) => {
-  if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER) || !isInstalled(t, 'prlimit')) return;
+test('each incident is one group of notifications, or a page and a warning, none ends before it, and none comes after', async (t) => {
+  if (!hasLabPrograms(t) || !isInstalled(t, 'prlimit')) return;
   const service = await IncidentService.start(t);
   await using exporters = startExporters(service.url);
-  for (const exporter of exporters.list()) await exporter.waitUntilListening();
-  const receiver = await startWebhookReceiver(t);
-  const routes = readDeployFile('alertmanager/alertmanager.yml');
-  await using alertmanager = await Alertmanager.start(
-    scaleDurations(routes.replaceAll('http://localhost:9095', receiver.url), TIME_DIVISOR),
-  );
-  const jobs = [
-    {
-      job_name: 'xvs-exporter',
-      static_configs: [...exporters].map(([cluster, members]) => ({
-        targets: members.map(({ address }) => address),
-        labels: { cluster },
-      })),
-    },
-  ];
-  await using prometheus = await Prometheus.start({
-    jobs,
-    rules: listDeployYaml('prometheus/rules').map((name) =>
-      scaleDurations(readDeployFile(name), TIME_DIVISOR),
-    ),
-    alertmanager: alertmanager.address,
-  });
+  await using lab = await startLab(t, exporters);
+  const { receiver, alertmanager, prometheus } = lab;
+  const isOf = (incident: string, { labels }: AlertNotification): boolean => {
+    const { cluster = '', service_code: code = '' } = labels;
+    return (cluster === CODES_CLUSTER ? code : cluster) === incident;
+  };
 
   /** Lists the first firing notification of each group. */
   const listFirsts = (incident: string): readonly AlertNotification[] => {
-    const own = receiver.notifications.filter(({ labels, status }) => {
-      const { cluster = '', service_code: code = '' } = labels;
-      return status === 'firing' && (cluster === CODES_CLUSTER ? code : cluster) === incident;
-    });
+    const own = receiver.notifications.filter(
+      (notice) => notice.status === 'firing' && isOf(incident, notice),
+    );
     return [...new Map(own.toReversed().map((notice) => [notice.groupKey, notice])).values()];
   };
   const listGroups = (incident: string): readonly string[] =>
@@ -249,10 +168,6 @@ test('each incident is one group of notifications, or a page and a warning, and 
   const codesOf = (incident: Incident): readonly string[] =>
     incident.name.startsWith('code-') ? [incident.name] : exporterOf(incident).codes;
 
-  await prometheus.waitUntil(
-    () => prometheus.value('min(xvs_exporter_time_seconds - process_start_time_seconds)'),
-    (seconds = 0) => seconds > WARM_UP_SECONDS,
-  );
   assert.deepEqual(
     receiver.notifications.map(({ labels }) => [labels['cluster'], labels['alertname']]),
     [],
@@ -267,6 +182,8 @@ test('each incident is one group of notifications, or a page and a warning, and 
     () => INCIDENTS.filter(({ name, groups }) => groups.some((group) => !listGroups(name).includes(group))),
     (missing) => missing.length === 0,
   );
+  await settle(lab);
+  const early = receiver.notifications.filter(({ status }) => status === 'resolved');
   for (const incident of INCIDENTS) {
     service.setFault(codesOf(incident));
     incident.end?.(exporterOf(incident));
@@ -283,6 +200,11 @@ test('each incident is one group of notifications, or a page and a warning, and 
         subtest.diagnostic(`after ${seconds} s: ${annotations['description']}`);
       }
       assert.deepEqual(listGroups(name), groups);
+      assert.deepEqual(
+        early.filter((notice) => isOf(name, notice)).map(({ labels }) => labels),
+        [],
+        'resolved before the end',
+      );
     });
   }
 });
