@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { ALERTMANAGER, Alertmanager } from '../../support/alertmanager.ts';
-import { deployPath, listDeployYaml, readDeployFile } from '../../support/deploy-files.ts';
+import { deployPath, readDeployFile, readRuleGroups } from '../../support/deploy-files.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
 import { startProgram, type Program } from '../../support/program.ts';
 import { Prometheus } from '../../support/prometheus.ts';
@@ -123,6 +123,17 @@ function configureAlertmanager(url: string): unknown {
   return scaleDurations(yaml, TIME_DIVISOR);
 }
 
+/**
+ * The shipped rules but XvsEgressDropped: new counters leap after 90 seconds, which do not scale, and a scaled hour
+ * takes the leap for its rate.
+ */
+function listGroups() {
+  return readRuleGroups().map((group) => ({
+    ...group,
+    rules: group.rules.filter((rule) => !('alert' in rule) || rule.alert !== 'XvsEgressDropped'),
+  }));
+}
+
 /** Starts the programs, and waits until all counters of the exporters have begun. */
 export async function startLab(t: TestContext, exporters: Clusters): Promise<Lab & AsyncDisposable> {
   for (const exporter of exporters.list()) await exporter.waitUntilListening();
@@ -139,9 +150,7 @@ export async function startLab(t: TestContext, exporters: Clusters): Promise<Lab
   ];
   const prometheus = await Prometheus.start({
     jobs,
-    rules: listDeployYaml('prometheus/rules').map((name) =>
-      scaleDurations(readDeployFile(name), TIME_DIVISOR),
-    ),
+    rules: [scaleDurations(JSON.stringify({ groups: listGroups() }), TIME_DIVISOR)],
     alertmanager: alertmanager.address,
     flags: FLAGS,
   });
