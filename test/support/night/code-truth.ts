@@ -18,7 +18,7 @@ import {
 /** Steps of a minute. */
 export const MINUTE = 60 / STEP_SECONDS;
 
-/** An alert of a loss lasts an hour; what is so for longer need not be told. */
+/** An alert of a loss lasts an hour at most. */
 const LOSS_STEPS = 55 * MINUTE;
 
 /** A task is silent when nothing has arrived for `poll.stall_after`, which a poll must see. */

@@ -8,14 +8,14 @@ export interface Condition {
   readonly severity: 'critical' | 'warning';
   /** The labels that name the subject. */
   readonly subject: Labels;
-  /** Minutes until it must be told, from the first listing that shows it. */
+  /** Minutes from the first listing that shows it to its notification, at most. */
   readonly minutes: number;
   /** Alerts of the same service code that may stand for it while they are true. */
   readonly causes: readonly string[];
-  /** Whether it must be told at a step. */
-  isSo(step: number): boolean;
-  /** Whether it may be told: it is so, was so a moment ago, or comes close. */
-  mayBe(step: number): boolean;
+  /** Whether an alert is due at a step. */
+  holds(step: number): boolean;
+  /** Whether an alert is allowed: the condition holds, held a moment ago, or nearly holds. */
+  mayHold(step: number): boolean;
   /** Whether current listings show it. */
   isKnown(step: number): boolean;
 }
@@ -37,8 +37,8 @@ export function listConditions(night: Night): readonly Condition[] {
       subject: {},
       minutes: 7,
       causes: [],
-      isSo: (step) => !exporter.isWatched(step),
-      mayBe: (step) => !exporter.isWatched(step),
+      holds: (step) => !exporter.isWatched(step),
+      mayHold: (step) => !exporter.isWatched(step),
       isKnown: () => true,
     },
     listServiceCodesDropped(night),
@@ -49,7 +49,7 @@ export function listConditions(night: Night): readonly Condition[] {
 function listServiceCodesDropped(night: Night): Condition {
   const count = (step: number): number =>
     night.codes.filter(({ isConfigured }) => isConfigured.at(step * STEP_SECONDS)).length;
-  const isSo = (step: number): boolean =>
+  const holds = (step: number): boolean =>
     night.codes.length >= 4 && count(step) > 0 && count(step) < 0.5 * night.codes.length;
   return {
     alert: 'XvsServiceCodesDropped',
@@ -57,8 +57,8 @@ function listServiceCodesDropped(night: Night): Condition {
     subject: {},
     minutes: 7,
     causes: EXPORTER,
-    isSo,
-    mayBe: isSo,
+    holds,
+    mayHold: holds,
     // The codes of a process that restarts are missing for a while.
     isKnown: (step) => night.replicas.every(({ isUp }) => isUp.at(step * STEP_SECONDS)),
   };
@@ -72,7 +72,7 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
     severity: Condition['severity'],
     minutes: number,
     causes: readonly string[],
-    isSo: (step: number) => boolean,
+    holds: (step: number) => boolean,
     more: Partial<Condition> = {},
   ): Condition => ({
     alert,
@@ -80,12 +80,12 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
     subject: { service_code: serviceCode, ...more.subject },
     minutes: Math.ceil(minutes + 2 * intervalMinutes),
     causes,
-    isSo: (step) => truth.isConfigured(step) && isSo(step),
-    mayBe: more.mayBe ?? ((step) => truth.any(step - 2 * MINUTE - truth.intervalSteps, step, isSo)),
+    holds: (step) => truth.isConfigured(step) && holds(step),
+    mayHold: more.mayHold ?? ((step) => truth.any(step - 2 * MINUTE - truth.intervalSteps, step, holds)),
     isKnown: (step) => truth.isKnown(step),
   });
-  const recently = (isSo: (step: number) => boolean, minutes: number): Pick<Condition, 'mayBe'> => ({
-    mayBe: (step) => truth.any(step - minutes * MINUTE - 2 * truth.intervalSteps, step, isSo),
+  const recently = (holds: (step: number) => boolean, minutes: number): Pick<Condition, 'mayHold'> => ({
+    mayHold: (step) => truth.any(step - minutes * MINUTE - 2 * truth.intervalSteps, step, holds),
   });
 
   const named = names.flatMap((name) => {
@@ -157,7 +157,8 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
       recently((step) => truth.isSilentApi(step), 2),
     ),
     create('XvsIngestStopped', 'critical', 4, [...API, 'XvsTasksVanished'], (step) => stopped.has(step), {
-      mayBe: (step) => truth.any(step - 4 * MINUTE - truth.intervalSteps, step, (at) => maybeStopped.has(at)),
+      mayHold: (step) =>
+        truth.any(step - 4 * MINUTE - truth.intervalSteps, step, (at) => maybeStopped.has(at)),
     }),
     create(
       'XvsTasksVanished',
@@ -166,7 +167,7 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
       ALL_TASKS,
       (step) => vanished.has(step),
       {
-        mayBe: (step) =>
+        mayHold: (step) =>
           truth.any(step - 2 * MINUTE - truth.intervalSteps, step, (at) => maybeVanished.has(at)),
       },
     ),
@@ -192,7 +193,8 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
             const fails = truth.findBlackholes(server);
             return create('XvsDeliveryBlackhole', 'critical', 6, ALL_TASKS, (step) => fails.has(step), {
               subject: { service_code: serviceCode, vs_id: server },
-              mayBe: (step) => truth.any(step - 12 * MINUTE, step, (at) => truth.deliversNothing(server, at)),
+              mayHold: (step) =>
+                truth.any(step - 12 * MINUTE, step, (at) => truth.deliversNothing(server, at)),
             });
           }),
         ]),

@@ -54,7 +54,7 @@ function isTrueCause(
   const from = Math.max(0, minute - KEEP_FIRING_MINUTES);
   return own.some((one) =>
     Array.from({ length: minute - from + 1 }, (_, past) =>
-      one.mayBe((from + past) * STEPS_OF_MINUTE),
+      one.mayHold((from + past) * STEPS_OF_MINUTE),
     ).includes(true),
   );
 }
@@ -74,7 +74,7 @@ function judgeCondition(
     const isSilenced = silences.some(
       (silence) => minute * 60 >= silence.from && minute * 60 < silence.to && isSilencedBy(labels, silence),
     );
-    if (!condition.isSo(minute * STEPS_OF_MINUTE) || isSilenced) {
+    if (!condition.holds(minute * STEPS_OF_MINUTE) || isSilenced) {
       [since, isNotified, isReported] = [undefined, false, false];
       continue;
     }
@@ -95,7 +95,7 @@ function judgeCondition(
         violations.push({ clause, minute, alert, subject, reason });
         isReported = true;
       };
-      if (isNotified && own === undefined) found('not over', 'resolved while it is so');
+      if (isNotified && own === undefined) found('not over', 'resolved while it holds');
       else if (!isNotified && since !== undefined && minute - since >= minutes)
         found('told', own === undefined ? 'does not fire' : `is hidden by ${describe(own.hiddenBy)}`);
     }
@@ -119,8 +119,11 @@ function judgeCalm(conditions: readonly Condition[], sent: Sent): readonly Viola
       .flatMap(({ labels }): Violation[] => {
         const own = conditions.filter((condition) => isAbout(labels, condition));
         const { alertname: alert = '', severity: _, layer: __, ...subject } = labels;
-        if (own.length === 0 || own.some((condition) => condition.mayBe(minute * STEPS_OF_MINUTE))) return [];
-        return [{ clause: 'calm', minute, alert, subject, reason: 'a page for what is not so' }];
+        if (own.length === 0 || own.some((condition) => condition.mayHold(minute * STEPS_OF_MINUTE)))
+          return [];
+        return [
+          { clause: 'calm', minute, alert, subject, reason: 'a page for a condition that does not hold' },
+        ];
       });
   });
 }
