@@ -11,18 +11,16 @@ import {
   receives,
   STEP_SECONDS,
   STEPS,
+  STEPS_OF_MINUTE,
   type Night,
   type NightCode,
 } from './truth.ts';
 
-/** Steps of a minute. */
-export const MINUTE = 60 / STEP_SECONDS;
-
 /** An alert of a loss lasts an hour at most. */
-const LOSS_STEPS = 55 * MINUTE;
+const LOSS_STEPS = 55 * STEPS_OF_MINUTE;
 
 /** A task is silent when nothing has arrived for `poll.stall_after`, which a poll must see. */
-export const STALL_SECONDS = 75;
+export const SILENCE_SECONDS = 75;
 
 type Level = (step: number) => number;
 
@@ -145,10 +143,12 @@ export class CodeTruth {
 
   /** The share that viewers received before at least five of them have received less than a quarter of it for six minutes. */
   findEgressDrop(step: number): number | undefined {
-    const before = readLevel((at) => this.deliveredShare(at), step - 7 * MINUTE);
+    const before = readLevel((at) => this.deliveredShare(at), step - 7 * STEPS_OF_MINUTE);
     const isLow = (at: number): boolean =>
       this.deliveredShare(at) < 0.25 * before && this.connections(at) >= 6;
-    return step > 7 * MINUTE && before > 0.5 && this.all(step - 6 * MINUTE, step, isLow) ? before : undefined;
+    return step > 7 * STEPS_OF_MINUTE && before > 0.5 && this.all(step - 6 * STEPS_OF_MINUTE, step, isLow)
+      ? before
+      : undefined;
   }
 
   deliversNothing(server: string, step: number): boolean {
@@ -162,8 +162,8 @@ export class CodeTruth {
     const fails = (step: number): boolean => this.deliversNothing(server, step);
     return trackLoss(
       (step) =>
-        step > 6.5 * MINUTE &&
-        this.all(step - 6.5 * MINUTE, step, fails) &&
+        step > 6.5 * STEPS_OF_MINUTE &&
+        this.all(step - 6.5 * STEPS_OF_MINUTE, step, fails) &&
         countConnections(this.code, server, step * STEP_SECONDS) >= 6
           ? 1
           : undefined,
@@ -175,7 +175,7 @@ export class CodeTruth {
   findStops(minutes: number, share: number, silentSeconds: number): ReadonlySet<number> {
     return trackLoss(
       (step) => {
-        const then = Math.max(0, step - minutes * MINUTE) * STEP_SECONDS;
+        const then = Math.max(0, step - minutes * STEPS_OF_MINUTE) * STEP_SECONDS;
         const now = step * STEP_SECONDS;
         const received = this.code.tasks.filter((task) => receives(task, then));
         const silent = received.filter(
@@ -190,7 +190,7 @@ export class CodeTruth {
 
   /** The level before a drop within two minutes: below half of at least `least`, or to 0 from at least `leastOfAll`. */
   findDrop(level: Level, step: number, least: number, leastOfAll: number): number | undefined {
-    const before = readLevel(level, step - 2 * MINUTE);
+    const before = readLevel(level, step - 2 * STEPS_OF_MINUTE);
     const now = level(step);
     const isLoss = (before >= least && now < 0.45 * before) || (before >= leastOfAll && now === 0);
     return isLoss ? before : undefined;
@@ -221,13 +221,13 @@ export class CodeTruth {
   isBad(isBadAt: (step: number) => boolean, step: number): boolean {
     if (this.code.intervalSeconds > STEP_SECONDS) return this.all(step - this.intervalSteps, step, isBadAt);
     if (isBadAt(step)) return true;
-    if (step < 6 * MINUTE) return false;
+    if (step < 6 * STEPS_OF_MINUTE) return false;
     let [bad, changes] = [0, 0];
-    for (let at = step - 6 * MINUTE + 1; at <= step; at += 1) {
+    for (let at = step - 6 * STEPS_OF_MINUTE + 1; at <= step; at += 1) {
       if (isBadAt(at)) bad += 1;
       if (isBadAt(at) !== isBadAt(at - 1)) changes += 1;
     }
-    return bad > 6 * MINUTE * 0.5 && changes >= 4 && this.any(step - 5, step, isBadAt);
+    return bad > 6 * STEPS_OF_MINUTE * 0.5 && changes >= 4 && this.any(step - 5, step, isBadAt);
   }
 
   any(from: number, to: number, is: (step: number) => boolean): boolean {

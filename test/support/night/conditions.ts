@@ -1,6 +1,6 @@
-import { CodeTruth, MINUTE, readLevel, STALL_SECONDS, trackLoss } from './code-truth.ts';
+import { CodeTruth, readLevel, SILENCE_SECONDS, trackLoss } from './code-truth.ts';
 import type { Labels } from './evaluation.ts';
-import { STEP_SECONDS, STEPS, type Night } from './truth.ts';
+import { STEP_SECONDS, STEPS, STEPS_OF_MINUTE, type Night } from './truth.ts';
 
 /** What an alert promises to tell of a subject. */
 export interface Condition {
@@ -81,11 +81,12 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
     minutes: Math.ceil(minutes + 2 * intervalMinutes),
     causes,
     holds: (step) => truth.isConfigured(step) && holds(step),
-    mayHold: more.mayHold ?? ((step) => truth.any(step - 2 * MINUTE - truth.intervalSteps, step, holds)),
+    mayHold:
+      more.mayHold ?? ((step) => truth.any(step - 2 * STEPS_OF_MINUTE - truth.intervalSteps, step, holds)),
     isKnown: (step) => truth.isKnown(step),
   });
   const recently = (holds: (step: number) => boolean, minutes: number): Pick<Condition, 'mayHold'> => ({
-    mayHold: (step) => truth.any(step - minutes * MINUTE - 2 * truth.intervalSteps, step, holds),
+    mayHold: (step) => truth.any(step - minutes * STEPS_OF_MINUTE - 2 * truth.intervalSteps, step, holds),
   });
 
   const named = names.flatMap((name) => {
@@ -121,7 +122,7 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
     expectedTasks.at(step * STEP_SECONDS) - truth.receiving(step) >
     names.filter((name) => !truth.isUp(name, step)).length;
   const isBelowAny = (step: number): boolean => expectedTasks.at(step * STEP_SECONDS) > truth.receiving(step);
-  const stopped = truth.findStops(2, 0.55, STALL_SECONDS);
+  const stopped = truth.findStops(2, 0.55, SILENCE_SECONDS);
   const maybeStopped = truth.findStops(14, 0.4, 0);
   const vanished = findVanishing(truth, all, 2);
   const maybeVanished = findVanishing(truth, all, 14);
@@ -158,7 +159,7 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
     ),
     create('XvsIngestStopped', 'critical', 4, [...API, 'XvsTasksVanished'], (step) => stopped.has(step), {
       mayHold: (step) =>
-        truth.any(step - 4 * MINUTE - truth.intervalSteps, step, (at) => maybeStopped.has(at)),
+        truth.any(step - 4 * STEPS_OF_MINUTE - truth.intervalSteps, step, (at) => maybeStopped.has(at)),
     }),
     create(
       'XvsTasksVanished',
@@ -168,7 +169,7 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
       (step) => vanished.has(step),
       {
         mayHold: (step) =>
-          truth.any(step - 2 * MINUTE - truth.intervalSteps, step, (at) => maybeVanished.has(at)),
+          truth.any(step - 2 * STEPS_OF_MINUTE - truth.intervalSteps, step, (at) => maybeVanished.has(at)),
       },
     ),
     create('XvsTasksDropped', 'warning', 5, ALL_TASKS, (step) => dropped.has(step)),
@@ -194,7 +195,7 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
             return create('XvsDeliveryBlackhole', 'critical', 6, ALL_TASKS, (step) => fails.has(step), {
               subject: { service_code: serviceCode, vs_id: server },
               mayHold: (step) =>
-                truth.any(step - 12 * MINUTE, step, (at) => truth.deliversNothing(server, at)),
+                truth.any(step - 12 * STEPS_OF_MINUTE, step, (at) => truth.deliversNothing(server, at)),
             });
           }),
         ]),
@@ -217,17 +218,17 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
 /** The steps at which a code has lost all tasks, as most codes have within some minutes. */
 function findVanishing(truth: CodeTruth, all: readonly CodeTruth[], minutes: number): ReadonlySet<number> {
   const hasLostAll = (one: CodeTruth, step: number): boolean =>
-    one.isConfigured(step) && one.listed(step) === 0 && one.listed(step - minutes * MINUTE) > 0;
+    one.isConfigured(step) && one.listed(step) === 0 && one.listed(step - minutes * STEPS_OF_MINUTE) > 0;
   const begins = (step: number): boolean => {
     const running = all.filter(
-      (one) => one.isConfigured(step) && one.listed(step - minutes * MINUTE) > 0,
+      (one) => one.isConfigured(step) && one.listed(step - minutes * STEPS_OF_MINUTE) > 0,
     ).length;
     return running >= 3 && all.filter((one) => hasLostAll(one, step)).length > running / 2;
   };
   return trackLoss(
     (step) =>
       hasLostAll(truth, step) && begins(step)
-        ? readLevel((at) => truth.listed(at), step - minutes * MINUTE)
+        ? readLevel((at) => truth.listed(at), step - minutes * STEPS_OF_MINUTE)
         : undefined,
     (step) => truth.listed(step) > 0 || step >= STEPS,
   );

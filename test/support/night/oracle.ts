@@ -1,7 +1,7 @@
 import { listConditions, type Condition } from './conditions.ts';
 import type { Labels } from './evaluation.ts';
 import { isSilencedBy, type SentAlert } from './notifications.ts';
-import { STEP_SECONDS, type Night, type NightCode } from './truth.ts';
+import { STEPS_OF_MINUTE, type Night, type NightCode } from './truth.ts';
 
 /** A clause of the contract: told, not over, once, calm. */
 export type Clause = 'told' | 'not over' | 'once' | 'calm';
@@ -16,7 +16,6 @@ export interface Violation {
 
 type Sent = readonly (readonly SentAlert[])[];
 
-const STEPS_OF_MINUTE = 60 / STEP_SECONDS;
 /** An alert goes on for minutes after its cause, so what it hides is not sent. */
 const KEEP_FIRING_MINUTES = 12;
 

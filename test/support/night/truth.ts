@@ -4,6 +4,7 @@ import { Timeline } from './timeline.ts';
 /** How long a night lasts, and how often Prometheus scrapes and evaluates. */
 export const NIGHT_SECONDS = 90 * 60;
 export const STEP_SECONDS = 15;
+export const STEPS_OF_MINUTE = 60 / STEP_SECONDS;
 export const STEPS = NIGHT_SECONDS / STEP_SECONDS;
 
 /** What a task receives in bytes per second if all is well, and the minimum of expected streams. */
