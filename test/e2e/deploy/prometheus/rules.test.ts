@@ -110,13 +110,30 @@ test('a rule reads series that its own group records before it, and each is read
   );
 });
 
+/** The code in the pages that show queries. */
+const DOCUMENTED = [
+  'README.md',
+  'docs/questions.md',
+  'docs/scaling.md',
+  'deploy/prometheus/README.md',
+].flatMap((file) => [...readRepositoryFile(file).matchAll(/`([^`\n]*)`/g)].map(([, code = '']) => code));
+
 test('joins of rules and of documented queries aggregate the side of which they take one series', () => {
-  const documented = ['README.md', 'docs/questions.md', 'docs/scaling.md', 'deploy/prometheus/README.md']
-    .flatMap((file) => [...readRepositoryFile(file).matchAll(/`([^`\n]* group_(?:left|right) [^`\n]*)`/g)])
-    .map(([, query = '']) => query);
+  const documented = DOCUMENTED.filter((code) => / group_(?:left|right) /.test(code));
   assert.equal(documented.length, 1);
   const queries = [...documented, ...readRunbookQueries(), ...readRules().map(({ expr }) => expr)];
   assert.deepEqual(queries.flatMap(findUnaggregatedJoins), []);
+});
+
+test('sums of documented queries count replicas once, or keep them apart', () => {
+  const sums = [...DOCUMENTED, ...readRunbookQueries()].filter((code) => /\bsum\b.*\(/.test(code));
+  assert.ok(sums.length > 5);
+  const once =
+    /\bsum( by \([^)]*\) | )?\(max without \(instance, pod, job\)|\bsum (by \(instance\)|without \((state|instance)\))/g;
+  assert.deepEqual(
+    sums.filter((code) => /\bsum\b/.test(code.replaceAll(once, ''))),
+    [],
+  );
 });
 
 /** The rules whose alerts, if any, are on what listings report. */
