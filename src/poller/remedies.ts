@@ -21,12 +21,6 @@ export interface Symptoms {
   readonly times?: { readonly connectedMs: number | undefined };
 }
 
-export const STALE_LISTING_REMEDY =
-  'Set poll.stale_after above poll.interval. The service may have requested a pause (Retry-After).';
-
-export const NO_TRAFFIC_REMEDY =
-  'Check the sources of the tasks and their network. If the service updates byte counts less often than poll.interval, raise it.';
-
 const NOT_TLS_CODES: readonly string[] = [
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',

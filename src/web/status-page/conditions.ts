@@ -3,7 +3,7 @@ import type { ExpectedTask } from '../../tally/expectations.ts';
 import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
 import { formatCount, formatMoment, formatQuantity, formatSince, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
-import type { PageProblem } from './problems.ts';
+import { ALERTS, type PageProblem } from './problems.ts';
 
 /** By severity. Symbols differ in shape, so that the colour is never the only difference. */
 const CONDITIONS: Readonly<Record<ServiceCodeCondition, readonly [symbol: string, text: string]>> = {
@@ -17,6 +17,11 @@ const CONDITIONS: Readonly<Record<ServiceCodeCondition, readonly [symbol: string
 
 /** `XvsIngestStopped` fires if more than half of so many live tasks, or more, receive nothing. */
 const MIN_STOPPED_TASKS = 4;
+
+const IDLE_REMEDIES = [
+  ALERTS.XvsIngestStalled[1],
+  'If the service updates byte counts less often than poll.interval, raise poll.interval.',
+];
 
 export function formatCondition(condition: ServiceCodeCondition): string {
   return CONDITIONS[condition][1];
@@ -225,7 +230,7 @@ function* findSilent(status: ServiceCodeStatus): Generator<PageProblem> {
     yield { text, alert: 'XvsBytesImplausible' };
   } else if (condition === 'idle') {
     const text = 'Tasks run, but no byte moved between the last two listings.';
-    yield { text, alert: 'XvsIngestStalled' };
+    yield { text, remedies: IDLE_REMEDIES, alert: 'XvsIngestStalled' };
   } else if (stalledTasks > 0) {
     const text = `${formatQuantity(stalledTasks, 'task')} stalled: their input flowed and has stopped.`;
     yield { text, alert: 'XvsIngestStalled' };

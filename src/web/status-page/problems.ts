@@ -1,43 +1,57 @@
-import { NO_TRAFFIC_REMEDY, STALE_LISTING_REMEDY } from '../../poller/remedies.ts';
 import type { ProcessStatus } from '../exporter-facade.ts';
 import { formatSince, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
 
-const START_REMEDY = 'Start the stream, or check its encoder and the network.';
-const LOSS_REMEDY =
-  'Ask whether an event ended. If not, check the sources, and whether the service lists everything.';
-const WAITING_REMEDY =
-  'Wait three listings. If it lasts, compare ledger.max_stream_rate with what streams carry.';
-
-/** The alerts about what the pages show, the most severe first. Critical ones page. */
+/** The alerts about what the pages show, the most severe first, with their actions. Critical ones page. */
 export const ALERTS = {
-  XvsExpectedTaskDown: ['critical', START_REMEDY],
-  XvsTasksBelowExpected: ['critical', START_REMEDY],
-  XvsApiDown: ['critical', STALE_LISTING_REMEDY],
-  XvsExpectedTaskSlow: ['critical', 'Check the bit rate of its encoder and the network.'],
-  XvsIngestStopped: ['critical', NO_TRAFFIC_REMEDY],
-  XvsDeliveryBlackhole: ['critical', 'Restart or replace the server. If all have stopped, ask the service.'],
-  XvsTasksDropped: ['warning', LOSS_REMEDY],
-  XvsUsersDropped: ['warning', LOSS_REMEDY],
-  XvsBytesImplausible: ['warning', WAITING_REMEDY],
-  XvsIngestStalled: ['warning', NO_TRAFFIC_REMEDY],
-  XvsTasksWithoutInput: ['warning', 'Check the encoders of these tasks and their network.'],
-  XvsRenditionMissing: ['warning', 'Check the transcoding of the stream.'],
-  XvsConfigReloadFailed: ['warning', 'Correct what the log names, and reload.'],
+  XvsExpectedTaskDown: [
+    'critical',
+    'Contact the owner of the stream. After the event, remove the expectation.',
+  ],
+  XvsTasksBelowExpected: [
+    'critical',
+    'Contact the owners of the streams. The page of the service code lists stalled tasks.',
+  ],
+  XvsApiDown: [
+    'critical',
+    'Set poll.stale_after above poll.interval. The service may have requested a pause (Retry-After).',
+  ],
+  XvsExpectedTaskSlow: ['critical', 'Check the bit rate of the encoder and its uplink.'],
+  XvsIngestStopped: [
+    'critical',
+    'Check the entry points and load balancers of the ingest, then the servers.',
+  ],
+  XvsDeliveryBlackhole: [
+    'critical',
+    'Restart or replace the server. If every server delivers nothing, contact the operator of the service.',
+  ],
+  XvsTasksDropped: ['warning', 'Find out whether the end was planned, and alert the owners of the streams.'],
+  XvsUsersDropped: ['warning', 'Check the login and the newest release of the client.'],
+  XvsBytesImplausible: [
+    'warning',
+    'Wait three listings. If it lasts, compare ledger.max_stream_rate with what streams carry.',
+  ],
+  XvsIngestStalled: [
+    'warning',
+    'Contact the owners of the streams. If many stall on one server, check the server.',
+  ],
+  XvsTasksWithoutInput: ['warning', 'Check the publishers, or the sources that the tasks read.'],
+  XvsRenditionMissing: ['warning', 'Compare the outputs with the output-format configuration.'],
+  XvsConfigReloadFailed: [
+    'warning',
+    'Correct the file. Its mistake is in the log, and xvs-exporter --config.check prints it.',
+  ],
   XvsStateNotWritten: [
     'warning',
-    'Check the space and the permissions at state.path. The log has the error.',
+    'Check the free space and the permissions of state.path before you restart.',
   ],
-  XvsBytesNotCounted: [
-    'warning',
-    'Give the process more memory, or distribute the service codes over shards.',
-  ],
-} as const satisfies Readonly<Record<string, readonly [severity: 'critical' | 'warning', remedy: string]>>;
+  XvsBytesNotCounted: ['warning', 'Raise --max-old-space-size with the memory limit, or add a shard.'],
+} as const satisfies Readonly<Record<string, readonly [severity: 'critical' | 'warning', action: string]>>;
 
 export interface PageProblem {
   readonly text: Content;
   readonly alert: keyof typeof ALERTS;
-  /** Default: that of the alert. */
+  /** Default: the action of the alert. */
   readonly remedies?: readonly string[];
 }
 

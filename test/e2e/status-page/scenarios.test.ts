@@ -116,7 +116,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'an expected stream is slow': {
     status: createStatus('SLOW', { expectedTaskCount: 1, expectedTasks: [SLOW] }),
     state: '● up ▲ main slow since 02:54',
-    problem: 'Expected: main slow since 02:54. Try: Check the bit rate of its encoder and the network.',
+    problem: 'Expected: main slow since 02:54. Try: Check the bit rate of the encoder and its uplink.',
     runbook: 'XvsExpectedTaskSlow',
   },
   'most live tasks receive nothing': {
@@ -125,7 +125,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       totals: createTotals({ tasks: 5, tasksWithProgress: 1, stalledTasks: 2, tasksWithoutInput: 1 }),
     }),
     state: '◐ no traffic ▲ 2 stalled ▲ 1 without input',
-    problem: '3 of 4 live tasks receive nothing. Try: Check the sources',
+    problem: '3 of 4 live tasks receive nothing. Try: Check the entry points',
     runbook: 'XvsIngestStopped',
   },
   'most live tasks receive nothing, apart from those that never do': {
@@ -134,7 +134,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       totals: createTotals({ tasks: 24, stalledTasks: 20, tasksWithoutInput: 3, longSilentTasks: 20 }),
     }),
     state: '◐ no traffic ▲ 20 stalled ▲ 3 without input',
-    problem: '3 of 4 live tasks receive nothing. Try: Check the sources',
+    problem: '3 of 4 live tasks receive nothing. Try: Check the entry points',
     runbook: 'XvsIngestStopped',
   },
   'servers deliver nothing to their viewers': {
@@ -179,7 +179,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'no byte moves': {
     status: createStatus('NO-TRAFFIC', { condition: 'idle' }),
     state: '◐ no traffic',
-    problem: 'Tasks run, but no byte moved between the last two listings. Try: Check the sources',
+    problem:
+      'Tasks run, but no byte moved between the last two listings. Try: Contact the owners of the streams.',
     runbook: 'XvsIngestStalled',
   },
   'other tasks have ended beside some that never receive anything': {
@@ -187,7 +188,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       totals: createTotals({ tasks: 8, stalledTasks: 4, tasksWithoutInput: 1, longSilentTasks: 5 }),
     }),
     state: '● up ▲ 4 stalled ▲ 1 without input',
-    problem: '4 tasks stalled: their input flowed and has stopped. Try: Check the sources',
+    problem: '4 tasks stalled: their input flowed and has stopped. Try: Contact the owners of the streams.',
     isInList: false,
     runbook: 'XvsIngestStalled',
   },
@@ -196,7 +197,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       totals: createTotals({ tasks: 3, stalledTasks: 2, tasksWithoutInput: 1 }),
     }),
     state: '● up ▲ 2 stalled ▲ 1 without input',
-    problem: '2 tasks stalled: their input flowed and has stopped. Try: Check the sources',
+    problem: '2 tasks stalled: their input flowed and has stopped. Try: Contact the owners of the streams.',
     isInList: false,
     runbook: 'XvsIngestStalled',
   },

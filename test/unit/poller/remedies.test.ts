@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '../../../src/diagnostics/observe-poll.ts';
-import { findRemedies, STALE_LISTING_REMEDY, type Symptoms } from '../../../src/poller/remedies.ts';
+import { findRemedies, type Symptoms } from '../../../src/poller/remedies.ts';
+import { ALERTS } from '../../../src/web/status-page/problems.ts';
 import { NO_WASM_MEMORY } from '../../../src/upstream/error-classification.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { assertGolden } from '../../support/fixtures.ts';
@@ -156,10 +157,12 @@ test('every setting that a remedy names exists', () => {
     ...POLL_ERROR_REASONS.flatMap((reason) =>
       findRemedies(createObservation({ fetched: createFailure(reason) })),
     ),
-    STALE_LISTING_REMEDY,
+    ...Object.values(ALERTS).map(([, action]) => action),
     ...Object.values(CASES).flatMap((overrides) => findRemedies(createObservation(overrides))),
   ];
-  const named = remedies.flatMap((text) => text.match(/\b(?:upstream|poll|signing)\.[a-z_]+/g) ?? []);
+  const named = remedies.flatMap(
+    (text) => text.match(/\b(?:upstream|poll|signing|ledger|state)\.[a-z_]+/g) ?? [],
+  );
   const reference = readRepositoryFile('config/reference.md');
   assert.ok(named.length > 0);
   assert.deepEqual(
