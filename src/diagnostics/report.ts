@@ -159,17 +159,16 @@ function formatExpectedTasks(tasks: readonly ExpectedTask[]): readonly string[] 
   });
 }
 
-function listFound({ inputRate, outputs = 0, connections = 0, minima, waiting = 0 }: ExpectedTask): string[] {
-  const { inputBytesPerSecond: minRate, outputs: minOutputs } = minima ?? {};
-  const isSlow = minRate !== undefined && inputRate !== undefined && inputRate < minRate;
+function listFound(task: ExpectedTask): string[] {
+  const { inputRate, slowSinceMs, outputs = 0, fewerOutputs, connections = 0, minima, waiting = 0 } = task;
+  const minRate = minima?.inputBytesPerSecond;
   const rate = inputRate === undefined ? 'rate unknown (use --for=30s)' : formatMegabits(inputRate);
-  const least =
-    minRate === undefined ? '' : `${isSlow ? ', below' : ' of at least'} ${formatMegabits(minRate)}`;
-  const isFewer = minOutputs !== undefined && outputs < minOutputs;
+  const relation = slowSinceMs === undefined ? ' of at least' : ', below';
+  const least = minRate === undefined ? '' : `${relation} ${formatMegabits(minRate)}`;
   return [
     `${rate}${least}`,
     ...(waiting > 0 ? [`${waiting} byte counts wait`] : []),
-    `outputs ${outputs}${isFewer ? `, below ${minOutputs}` : ''}`,
+    `outputs ${outputs}${fewerOutputs === undefined ? '' : `, below ${fewerOutputs.than}`}`,
     `connections ${connections}`,
   ];
 }

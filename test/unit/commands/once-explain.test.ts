@@ -204,14 +204,17 @@ function unwrapText(text: string): string {
   return text.replaceAll(/\s+/g, ' ');
 }
 
-/** A service with a task of the name `main`, whose input and output grow from poll to poll. */
-async function serveMain(t: TestContext): Promise<string> {
+/** A service with tasks whose inputs grow from poll to poll; the output of `waits` leaps beyond any rate. */
+async function serveStreams(t: TestContext): Promise<string> {
   let polls = 0;
   return await serveHttp(t, (_request, response) => {
     polls += 1;
-    const outputs = [{ format: 'flv', http_output_bytes: 0, http_connections_num: 3 }];
-    const main = { id: 'a', opaque: 'main', input_bytes: 3_750_000 * polls, outputs };
-    response.end(JSON.stringify({ ret: 0, user_list: [], task_list: [main] }));
+    const createTask = (name: string, outputBytes: number) => {
+      const outputs = [{ format: 'flv', http_output_bytes: outputBytes, http_connections_num: 3 }];
+      return { id: name, opaque: name, input_bytes: 3_750_000 * polls, outputs };
+    };
+    const tasks = [createTask('main', 0), createTask('waits', 1e12 * polls)];
+    response.end(JSON.stringify({ ret: 0, user_list: [], task_list: tasks }));
   });
 }
 
@@ -234,6 +237,13 @@ for (const [expectation, forMs, lines] of [
     30_000,
     ['  expected      main  up, 1.00 Mbit/s of at least 1.00 Mbit/s, outputs 1, connections 3'],
   ],
+  [
+    '{ names: [{ name: waits, min_input_rate: 2Mbit/s }] }',
+    30_000,
+    [
+      '  expected      waits  up, 1.00 Mbit/s of at least 2.00 Mbit/s, 1 byte counts wait, outputs 1, connections 3',
+    ],
+  ],
   ['{ tasks: 3 }', 30_000, []],
 ] as const)
   test(`with expect ${expectation}, the report says what was found of each name`, async (t) => {
@@ -250,7 +260,7 @@ for (const [expectation, forMs, lines] of [
         return Promise.resolve();
       },
     };
-    const { code, text } = await explain(await serveMain(t), {
+    const { code, text } = await explain(await serveStreams(t), {
       env: {},
       args: [`--config.file=${folder.at('config.yml')}`],
       clock,
