@@ -114,12 +114,12 @@ export const SETTINGS = {
     default: '15s',
   },
   'poll.stale_after': {
-    doc: 'The metrics of a service code disappear after this time without a successful poll; at least the interval.',
+    doc: 'Gauges of the last listing, and the counters of single tasks, disappear after this time without a successful poll; at least the interval.',
     schema: duration(1),
     defaultText: 'the larger of three intervals and interval + 2 × timeout of the service code',
   },
   'poll.stall_after': {
-    doc: 'A task is stalled when its byte counts have not grown for this time, which must be longer than the service takes to renew them.',
+    doc: 'A task is stalled when its input bytes have not grown for this time, which must be longer than the service takes to renew them.',
     schema: duration(1),
     default: '60s',
   },
@@ -186,7 +186,7 @@ export const SETTINGS = {
     defaultText: 'plain HTTP without authentication',
   },
   'web.open_probes': {
-    doc: 'Serve `/-/healthy` and `/-/ready` without authentication, client certificate and rate limit.',
+    doc: 'Serve `/-/healthy` and `/-/ready` without password and client certificate.',
     schema: boolean,
     default: 'false',
   },
