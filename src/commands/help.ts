@@ -7,7 +7,7 @@ export const COMMANDS = [
   ['once', 'Poll once, print the metrics and exit: with 1 if a service code failed.'],
   [
     'healthcheck',
-    'Check whether the exporter on this machine is healthy: exit with 0 if so, else 1. Without flags, that is the running one; with flags, the one that they, the environment and the configuration file describe. With TLS or passwords, set web.open_probes.',
+    'Check whether the exporter on this machine is healthy: exit with 0 if so, else 1. Its address comes from the flags, the environment and the configuration file; without flags, from those of process 1 if it is an exporter, as in a container. With passwords or client certificates, set web.open_probes.',
   ],
 ] as const;
 
