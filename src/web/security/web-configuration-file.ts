@@ -140,7 +140,7 @@ const fileSchema = optional(
 
 /**
  * Reads a web configuration file, which has some keys of prometheus/exporter-toolkit
- * (`docs/web-configuration.md`), and its certificates. Scalars keep their spelling: a user can be `007`.
+ * (`docs/web.md`), and its certificates. Scalars keep their spelling: a user can be `007`.
  * Rejects with a ConfigError that has all problems, without hashes and keys.
  */
 export async function loadWebConfiguration(path: string, readFile: ReadFile): Promise<WebConfiguration> {
