@@ -64,7 +64,7 @@ export const PROCESS_FAMILIES = define([], {
   },
   pollDuration: {
     name: 'xvs_exporter_poll_duration_seconds',
-    help: 'Duration of polls of all service codes, from sending the request to committing the listing or failing.',
+    help: 'Duration of polls of all service codes, from their start, before a lookup of the host name, to committing the listing or failing.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
   },
   time: {

@@ -75,7 +75,7 @@ export const POLL_FAMILIES = define(['service_code'], {
   },
   lastPollDuration: {
     name: 'xvs_exporter_last_poll_duration_seconds',
-    help: 'Duration of the last poll, from sending the request to committing the listing or failing.',
+    help: 'Duration of the last poll, from its start, before a lookup of the host name, to committing the listing or failing.',
   },
   lastPoll: {
     name: 'xvs_exporter_last_poll_timestamp_seconds',

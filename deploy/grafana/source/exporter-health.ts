@@ -81,7 +81,7 @@ function pollPanels() {
       {
         title: 'Poll duration',
         description:
-          'From sending the request to committing the listing, or to the failure: the 95th percentile of all polls.',
+          'From the start of a poll, with lookup and connection, to the commit or the failure: the 95th percentile of all polls.',
         unit: 's',
         ...QUARTER,
       },

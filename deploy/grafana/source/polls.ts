@@ -38,7 +38,7 @@ export function polls(q: Queries) {
       {
         title: 'Poll duration',
         description:
-          'Of the last poll, from sending the request to committing the listing, or to the failure; of the twenty codes with the longest.',
+          'Of the last poll, from its start, with lookup and connection, to the commit or the failure; of the twenty codes with the longest.',
         unit: 's',
         ...QUARTER,
       },
