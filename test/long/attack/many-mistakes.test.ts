@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
+import { MAX_COST_RATIO } from '../../support/cost-ratio.ts';
+import { Program, PROGRAM_PATH } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const BASE = { XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1', XVS_SECRET: 'abc' };
@@ -11,51 +12,99 @@ function createNames(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `name-${index}`);
 }
 
+interface CheckOptions {
+  /** The CPU time after which the process is killed. */
+  readonly maxCpuSeconds?: number;
+  readonly maxHeapMiB?: number;
+}
+
+interface Check {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly cpuSeconds: number;
+}
+
+const WRITE_CPU_TIME = `process.on('exit', () => {
+  const { user, system } = process.cpuUsage();
+  process.stdout.write('CPU ' + (user + system));
+});`;
+
+/** Runs `--config.check` on a file, whose path stands for `…` in the environment. */
 async function check(
   file: string,
   text: string,
   env: Readonly<Record<string, string>>,
-): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly lines: readonly string[] }> {
+  { maxCpuSeconds, maxHeapMiB = 4096 }: CheckOptions = {},
+): Promise<Check> {
   using folder = new TemporaryFolder();
   writeFileSync(folder.at(file), text);
   const paths = Object.entries(env).map(([name, value]) => [name, value.replace('…', folder.at(file))]);
-  await using exporter = startProgram(['--config.check'], { ...BASE, ...Object.fromEntries(paths) });
-  const exitCode = await exporter.exitCode;
-  return { exitCode, stdout: exporter.stdout, lines: exporter.stderr.trimEnd().split('\n') };
+  const command = `ulimit -t ${maxCpuSeconds ?? 'unlimited'}; exec "${process.execPath}" --max-old-space-size=${maxHeapMiB} "${PROGRAM_PATH}" --config.check`;
+  await using program = new Program('/bin/sh', ['-c', command], {
+    ...BASE,
+    ...Object.fromEntries(paths),
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(WRITE_CPU_TIME)}`,
+  });
+  const exitCode = await program.exitCode;
+  const { stdout, stderr } = program;
+  return { exitCode, stdout, stderr, cpuSeconds: Number(/CPU (\d+)/.exec(stdout)?.[1]) / 1e6 };
 }
 
-// An algorithm that compares each key with each other one takes more than 30 s for these counts, and a call with this
-// number of arguments fails.
-for (const [name, count, file, text, env] of [
+/** Checks a file for at most ten times the CPU time of another one. */
+async function checkLike(ordinary: Check, ...[file, text, env, options]: Parameters<typeof check>) {
+  const maxCpuSeconds = MAX_COST_RATIO * ordinary.cpuSeconds;
+  const checked = await check(file, text, env, { ...options, maxCpuSeconds: Math.ceil(maxCpuSeconds) });
+  assert.equal(checked.exitCode, 2, checked.stderr.slice(0, 1000));
+  assert.ok(checked.cpuSeconds < maxCpuSeconds, `${checked.cpuSeconds} s of ${ordinary.cpuSeconds} s`);
+  return checked;
+}
+
+const listCodes = (count: number, code: object): string =>
+  JSON.stringify(createNames(count).map((name) => ({ service_code: name, ...code })));
+
+const FILES = { XVS_SERVICE_CODE_FILES: '…' };
+
+// An algorithm that compares each entry with each other one takes longer, for the 20,000 only if the comparison is costly,
+// such as that of spellings. A call with this number of arguments fails.
+for (const [name, count, file, ordinary, text, env] of [
   [
     'unknown keys',
     20_000,
     'xvs.yml',
+    `service_codes:\n${createNames(20_000)
+      .map((code) => `- ${code}\n`)
+      .join('')}`,
     createNames(20_000)
       .map((key) => `${key}: 1\n`)
       .join(''),
-    { XVS_CONFIG_FILE: '…', XVS_SERVICE_CODES: 'A' },
+    { XVS_CONFIG_FILE: '…' },
   ],
   [
     'unknown keys of a service code',
     200_000,
     'codes.json',
+    JSON.stringify(createNames(200_000)),
     JSON.stringify([
       { service_code: 'A', ...Object.fromEntries(createNames(200_000).map((key) => [key, 1])) },
     ]),
-    { XVS_SERVICE_CODE_FILES: '…' },
+    FILES,
   ],
   [
     'service codes with a mistake',
     80_000,
     'codes.json',
-    JSON.stringify(createNames(80_000).map((code) => ({ service_code: code, interval: '1' }))),
-    { XVS_SERVICE_CODE_FILES: '…' },
+    listCodes(80_000, { interval: '10s' }),
+    listCodes(80_000, { interval: '1' }),
+    FILES,
   ],
 ] as const) {
-  test(`--config.check prints the first ${SHOWN} of ${count} ${name}, and the count`, async () => {
-    const { exitCode, lines } = await check(file, text, env);
-    assert.equal(exitCode, 2);
+  test(`--config.check prints the first ${SHOWN} of ${count} ${name}, and the count, in ten times the CPU time of as many valid entries at most`, async (t) => {
+    const valid = await check(file, ordinary, env);
+    assert.equal(valid.exitCode, 0, valid.stderr.slice(0, 1000));
+    const { stderr, cpuSeconds } = await checkLike(valid, file, text, env);
+    t.diagnostic(`${cpuSeconds.toFixed(1)} s of CPU time, ${valid.cpuSeconds.toFixed(1)} s if valid`);
+    const lines = stderr.trimEnd().split('\n');
     assert.equal(lines.length, SHOWN + 1);
     for (const line of lines.slice(0, SHOWN)) assert.match(line, /^\S+(?::\d+:\d+| \[\d+\]).*: expected /);
     assert.equal(lines.at(-1), `and ${count - SHOWN} more, ${count} in total`);
@@ -63,8 +112,7 @@ for (const [name, count, file, text, env] of [
 }
 
 test('a file of 300,000 service codes is valid', async () => {
-  const codes = JSON.stringify(createNames(300_000));
-  const { exitCode, stdout } = await check('codes.json', codes, { XVS_SERVICE_CODE_FILES: '…' });
+  const { exitCode, stdout } = await check('codes.json', JSON.stringify(createNames(300_000)), FILES);
   assert.equal(exitCode, 0);
   assert.match(stdout, /^The configuration is valid: 300000 service codes\.\n/);
 });
@@ -85,29 +133,12 @@ const CODES = createNames(2500).map(
 /** Half a megabyte of ordinary YAML, as many codes as fit. Their secrets are missing. */
 const ORDINARY = CODES.join('');
 
-/** Checks a file of codes with 256 MiB of heap and so many seconds of CPU time at most. */
-async function checkYaml(text: string, found: string, maxCpuSeconds: number | 'unlimited'): Promise<number> {
-  using folder = new TemporaryFolder();
-  writeFileSync(folder.at('codes.yml'), text);
-  const script = `process.on('exit', () => {
-    const { user, system } = process.cpuUsage();
-    process.stdout.write('CPU ' + (user + system));
-  });`;
-  const command = `ulimit -t ${maxCpuSeconds}; exec "${process.execPath}" --max-old-space-size=256 "${PROGRAM_PATH}" --config.check`;
-  await using program = new Program('/bin/sh', ['-c', command], {
-    ...BASE,
-    XVS_SERVICE_CODE_FILES: folder.at('codes.yml'),
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
-  });
-  assert.equal(await program.exitCode, 2, program.stderr.slice(0, 1000));
-  assert.ok(program.stderr.includes(found), program.stderr.slice(0, 1000));
-  return Number(/CPU (\d+)/.exec(program.stdout)?.[1]) / 1e6;
-}
+const SMALL_HEAP = { maxHeapMiB: 256 };
 
 test('YAML of many mistakes takes 256 MiB of heap, and ten times the CPU time of ordinary YAML at most', async (t) => {
-  const ordinary = await checkYaml(ORDINARY, 'expected a readable file', 'unlimited');
-  t.diagnostic(`${ordinary.toFixed(1)} s of CPU time`);
-  assert.ok(ordinary > 0);
+  const ordinary = await check('codes.yml', ORDINARY, FILES, SMALL_HEAP);
+  t.diagnostic(`${ordinary.cpuSeconds.toFixed(1)} s of CPU time`);
+  assert.match(ordinary.stderr, /expected a readable file/);
   // Without limits, each takes more heap, the end of the stack or more time.
   for (const [name, text, found] of [
     ['levels', '['.repeat(500_000), 'expected valid YAML, found more than 64 levels'],
@@ -130,8 +161,8 @@ test('YAML of many mistakes takes 256 MiB of heap, and ten times the CPU time of
     ],
   ] as const)
     await t.test(name, async (inner) => {
-      const seconds = await checkYaml(text, found, Math.ceil(10 * ordinary));
-      inner.diagnostic(`${seconds.toFixed(1)} s of CPU time`);
-      assert.ok(seconds < 10 * ordinary, `${seconds} s of ${ordinary} s`);
+      const { stderr, cpuSeconds } = await checkLike(ordinary, 'codes.yml', text, FILES, SMALL_HEAP);
+      inner.diagnostic(`${cpuSeconds.toFixed(1)} s of CPU time`);
+      assert.ok(stderr.includes(found), stderr.slice(0, 1000));
     });
 });
