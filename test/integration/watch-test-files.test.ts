@@ -5,12 +5,12 @@ import { Program } from '../support/program.ts';
 import { repositoryPath } from '../support/repository.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
-/** A test that hangs, beside a program in a process group of its own. */
+/** A test that hangs, beside a program in a process group of its own, which keeps the output of the file open. */
 const HANGING = `
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-const program = spawn('sleep', ['3600'], { detached: true, stdio: 'ignore' });
+const program = spawn('sleep', ['3600'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] });
 writeFileSync(process.env.PID_FILE, String(program.pid));
 test('hangs', () => new Promise((resolve) => setTimeout(resolve, 3_600_000)));
 `;
@@ -31,7 +31,7 @@ watchTestFiles({ count: 1, limitMs: 60_000, formatName: () => 'hanging.test.js',
 run({ files: [process.env.TEST_FILE] }).on('test:fail', () => (process.exitCode = 1)).resume();
 `;
 
-test('a test file that hangs is killed with the programs that it started, and named', async () => {
+test('a test file that hangs is killed with the programs that it started', async () => {
   using folder = new TemporaryFolder();
   const pidFile = folder.at('pid');
   writeFileSync(folder.at('hanging.test.mjs'), HANGING);
@@ -40,9 +40,6 @@ test('a test file that hangs is killed with the programs that it started, and na
     PID_FILE: pidFile,
     TEST_FILE: folder.at('hanging.test.mjs'),
   });
+  // The runner ends once nothing can write to the output of the file.
   assert.equal(await runner.exitCode, 1, runner.stderr);
-  assert.match(
-    runner.stderr,
-    /^hanging\.test\.js took more than 1 min; killed it and its programs \(1\)\n1 of 1: hanging\.test\.js, \d+ s\n$/,
-  );
 });
