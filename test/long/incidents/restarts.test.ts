@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readAlertRules } from '../../support/deploy-files.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { Clusters, Exporter, hasLabPrograms, settle, startLab } from './incident-lab.ts';
 import { IncidentService, type Fault } from './incident-service.ts';
@@ -144,16 +145,16 @@ test('alerts survive restarts of Prometheus and Alertmanager, and their texts ar
   await t.test(
     'Slack and PagerDuty get title, link and action of the slow stream, not of the recovered one',
     () => {
+      const slow = readAlertRules().find(({ alert }) => alert === 'XvsExpectedTaskSlow');
+      const action = slow?.annotations['action'] ?? 'no action';
       assert.equal(slack?.title, '[CRITICAL] XvsExpectedTaskSlow: backup of texts');
-      assert.match(
-        slack.text,
-        /^• backup of texts receives .*\n\*First, XvsExpectedTaskSlow:\* Check the bit rate.*\n.*#XvsExpectedTaskSlow\|Runbook>$/,
-      );
+      const [listed, first, links] = slack.text.split('\n');
+      assert.match(listed ?? '', /^• backup of texts receives /);
+      assert.equal(first, `*First, XvsExpectedTaskSlow:* ${action}`);
+      assert.match(links ?? '', /#XvsExpectedTaskSlow\|Runbook>$/);
       assert.equal(pagerDuty?.action, 'trigger');
-      assert.match(
-        pagerDuty.summary,
-        /^XvsExpectedTaskSlow: backup of texts receives .* First: Check the bit rate/,
-      );
+      assert.match(pagerDuty.summary, /^XvsExpectedTaskSlow: backup of texts receives /);
+      assert.ok(pagerDuty.summary.endsWith(` First: ${action}`), pagerDuty.summary);
     },
   );
   await t.test(
