@@ -2,7 +2,7 @@ import { formatRejectedEntry } from '../listing/listing.ts';
 import { readCounts, sumColumn } from '../listing/rows.ts';
 import { findRemedies, getRedirectOrigin } from '../poller/remedies.ts';
 import { wrapText } from '../runtime/output.ts';
-import type { ExpectedTask } from '../tally/expectations.ts';
+import { formatTaskCondition, type ExpectedTask } from '../tally/expectations.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { Observation } from './observe-poll.ts';
 
@@ -152,7 +152,7 @@ function formatExpectedTasks(tasks: readonly ExpectedTask[]): readonly string[] 
   const width = Math.max(...tasks.map(({ name }) => name.length));
   return tasks.map((task) => {
     const found = [
-      task.condition.replace('_', ' '),
+      formatTaskCondition(task.condition),
       ...(task.condition === 'missing' ? [] : listFound(task)),
     ];
     return `${task.name.padEnd(width)}  ${found.join(', ')}`;

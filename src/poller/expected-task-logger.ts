@@ -1,5 +1,5 @@
 import type { Logger } from '../runtime/logger.ts';
-import type { ExpectedTask } from '../tally/expectations.ts';
+import { formatTaskCondition, type ExpectedTask } from '../tally/expectations.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 
 /** A name is logged at most once in this time. */
@@ -50,7 +50,7 @@ function getState({ condition, slowSinceMs }: ExpectedTask): State {
 function describe({ name, sinceMs, slowSinceMs }: ExpectedTask, state: State): string {
   const ms = state === 'slow' ? slowSinceMs : sinceMs;
   const since = ms === undefined ? '' : ` since ${new Date(ms).toISOString()}`;
-  return `${name} ${state.replace('_', ' ')}${since}`;
+  return `${name} ${formatTaskCondition(state)}${since}`;
 }
 
 function listNames(names: readonly string[]): object {

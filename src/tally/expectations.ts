@@ -23,6 +23,11 @@ export interface ExpectedMinima {
 /** `up`: has input or reports none, not stalled; `missing`: no live task; `unknown`: no recent listing. */
 type ExpectedTaskCondition = 'up' | 'stalled' | 'without_input' | 'missing' | 'unknown';
 
+/** As words: `without input`. */
+export function formatTaskCondition(condition: ExpectedTaskCondition | 'slow'): string {
+  return condition.replace('_', ' ');
+}
+
 /** An expected name. If several tasks have it, the best one counts. */
 export interface ExpectedTask {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { formatRejectedEntry } from '../../listing/listing.ts';
-import type { ExpectedTask } from '../../tally/expectations.ts';
+import { formatTaskCondition, type ExpectedTask } from '../../tally/expectations.ts';
 import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
 import { formatCount, formatMoment, formatQuantity, formatSince, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
@@ -174,7 +174,7 @@ export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generat
   const { condition, failure, expectedTaskCount } = status;
   const names = findMissing(status).map((task) => {
     const since = task.sinceMs === undefined ? 'since the start' : formatSince(task.sinceMs, nowMs);
-    return `${task.name} has been ${formatTaskCondition(task)} ${since}`;
+    return `${task.name} has been ${formatTaskCondition(task.condition)} ${since}`;
   });
   const missing = countMissing(status);
   if (names.length > 0) yield { text: `Expected: ${names.join(', ')}.`, alert: 'XvsExpectedTaskDown' };
@@ -241,10 +241,6 @@ function* findSilent(status: ServiceCodeStatus): Generator<PageProblem> {
   }
 }
 
-export function formatTaskCondition({ condition }: ExpectedTask): string {
-  return condition.replace('_', ' ');
-}
-
 /** How old the values of a service code are that is down. */
 export function renderFailureNote(
   { failure, totals, lastSuccessMs }: ServiceCodeStatus,
@@ -264,7 +260,7 @@ export function renderFailureNote(
 export function renderLastExpected(status: ServiceCodeStatus, nowMs: number): Markup | undefined {
   const { expectedTasks, expectedTaskCount, lastSuccessMs } = status;
   if (hasCurrentListing(status) || expectedTaskCount === 0) return undefined;
-  const names = expectedTasks.map((task) => `${task.name} (${formatTaskCondition(task)})`);
+  const names = expectedTasks.map((task) => `${task.name} (${formatTaskCondition(task.condition)})`);
   const expected = names.length === 0 ? formatQuantity(expectedTaskCount, 'live task') : names.join(', ');
   const asOf =
     names.length === 0 || lastSuccessMs === undefined ? '' : html`, as of ${renderAge(lastSuccessMs, nowMs)}`;

@@ -1,14 +1,13 @@
 import type { PollHistoryEntry } from '../../poller/poll-history.ts';
 import type { PollPlan } from '../../poller/service-code-poller.ts';
 import type { NotableTask } from '../../tally/notable-tasks.ts';
-import type { ExpectedTask } from '../../tally/expectations.ts';
+import { formatTaskCondition, type ExpectedTask } from '../../tally/expectations.ts';
 import { getCodeKind, POLL_ERRORS } from '../../upstream/errors.ts';
 import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
 import {
   findProblems,
   formatCondition,
   formatProblemCounts,
-  formatTaskCondition,
   hasCurrentListing,
   listShortfalls,
   renderCondition,
@@ -80,7 +79,7 @@ function renderExpectedTasks(
       title: 'State',
       className: 'text',
       render: (task) =>
-        html`<span class="state ${isUp(task) ? 'up' : 'down'}">${formatTaskCondition(task)}</span>
+        html`<span class="state ${isUp(task) ? 'up' : 'down'}">${formatTaskCondition(task.condition)}</span>
           ${listShortfalls(status, task, nowMs).map(renderMark)}`,
     },
     {
