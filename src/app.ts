@@ -78,11 +78,7 @@ export function createExporter(
     ...build,
   });
   const store = new Store(() => getWallOffsetMs(clock));
-  const toClientOptions = (settings: Configuration['upstream']): ClientOptions => ({
-    ...settings,
-    userAgent: `xvs-exporter/${build.version}`,
-  });
-  const client = new UpstreamClient({ ...toClientOptions(upstream), clock });
+  const client = new UpstreamClient({ ...toClientOptions(upstream, build), clock });
   const poller = new Poller({
     codes: toPolledCodes(configuration),
     tallySettings: { ...metrics, ...ledger, accountBudget },
@@ -112,7 +108,8 @@ export function createExporter(
     exporterMetrics,
     facade,
     apply: async (next) => {
-      if (!isDeepStrictEqual(next.upstream, upstream)) client.configure(toClientOptions(next.upstream));
+      if (!isDeepStrictEqual(next.upstream, upstream))
+        client.configure(toClientOptions(next.upstream, build));
       ({ upstream, codesOnOtherShards } = next);
       return await poller.apply(toPolledCodes(next));
     },
@@ -124,7 +121,11 @@ export function createExporter(
   };
 }
 
-function toPolledCodes({ serviceCodes, signing }: Configuration): readonly PolledCode[] {
+export function toClientOptions(upstream: Configuration['upstream'], { version }: BuildInfo): ClientOptions {
+  return { ...upstream, userAgent: `xvs-exporter/${version}` };
+}
+
+export function toPolledCodes({ serviceCodes, signing }: Configuration): readonly PolledCode[] {
   return serviceCodes.map((code) => ({ ...code, signing }));
 }
 

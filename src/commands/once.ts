@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createExporter, type BuildInfo } from '../app.ts';
+import { createExporter, toClientOptions, toPolledCodes, type BuildInfo } from '../app.ts';
 import { ConfigError, createProblem, formatValue, throwIfAny } from '../config/config-error.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { parseDuration } from '../config/units.ts';
@@ -72,19 +72,19 @@ export function readDuration(flags: CommandLine['others']): number | undefined {
  * and prints a report of each. Returns the exit code.
  */
 export async function explainPolls(
-  { upstream, signing, serviceCodes, metrics, ledger }: Configuration,
+  configuration: Configuration,
   build: BuildInfo,
   { stdout, clock, signal }: Pick<CommandIo, 'stdout' | 'clock' | 'signal'>,
   forMs?: number,
 ): Promise<number> {
-  const clientOptions = { ...upstream, userAgent: `xvs-exporter/${build.version}` };
+  const { upstream, metrics, ledger } = configuration;
+  const clientOptions = toClientOptions(upstream, build);
   const readers = openReaderPool(metrics.maxLabelSets, randomBytes(READER_KEY_BYTES));
   let failedCount = 0;
-  for (const [index, target] of serviceCodes.entries()) {
-    const code = { ...target, signing };
+  for (const [index, code] of toPolledCodes(configuration).entries()) {
     const poll = () => observePoll(code, { clientOptions, readers, clock, signal });
     const tally = createTally(code, { ...metrics, ...ledger, perTask: false });
-    tally.expectation = target.expectation;
+    tally.expectation = code.expectation;
     const count = ({ fetched }: Observation) => {
       const at = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
       return fetched.error === undefined ? tally.commit(fetched.listing, at).snapshot.expectedTasks : [];
