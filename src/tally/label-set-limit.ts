@@ -89,7 +89,11 @@ export class LabelSetLimit {
     this.#index = undefined;
     // A copy has no room for more.
     if (areEqual(before, this.#labelSets)) this.#labelSets = before;
-    else [this.#labelSets, this.#seen] = [[...this.#labelSets], [...this.#seen]];
+    else {
+      this.#labelSets = [...this.#labelSets];
+      this.#seen = [...this.#seen];
+      this.#bornMs = [...this.#bornMs];
+    }
     return rows;
   }
 
