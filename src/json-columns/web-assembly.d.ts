@@ -15,6 +15,8 @@ declare namespace WebAssembly {
   class Memory {
     /** In pages of 64 KiB. */
     constructor(limits: { readonly initial: number; readonly maximum: number });
+    readonly buffer: ArrayBuffer;
+    grow(pages: number): number;
     private readonly memory: never;
   }
   class RuntimeError extends Error {}

@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 /** The HTTP clients of Node.js and undici have a memory each, and so has the reader of a listing. */
 const MEMORIES = 3;
 
-/** Pages of 64 KiB that the reader can use: 512 MiB. */
-const MAX_PAGES = 8192;
+/** Pages of 64 KiB that the reader can use: 512 MiB, as `scripts/build-json-columns.mjs` sets it. */
+export const MAX_PAGES = 8192;
 
 const REMEDY = 'raise it (ulimit -v, LimitAS) or set NODE_OPTIONS=--disable-wasm-trap-handler';
 

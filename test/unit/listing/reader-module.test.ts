@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { instantiate } from '../../../src/json-columns/exports.ts';
 import { ReadError } from '../../../src/json-columns/read-error.ts';
 import { ListingReader } from '../../../src/listing/reader.ts';
 import { loadReaderModule, ReaderModuleError } from '../../../src/poller/reader-module.ts';
+import { MAX_PAGES } from '../../../src/runtime/web-assembly.ts';
 import { viewListing } from '../../support/listing-view.ts';
 import { createReaderPool, POLLED_CODE, readInChunks } from '../../support/read-listing.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
@@ -36,6 +38,15 @@ test('a processor with another byte order, on which all numbers would be wrong, 
     () => loadReaderModule(undefined, 'BE'),
     /^ReaderModuleError: reader module: expected a little-endian/,
   );
+});
+
+test('the memory of the module grows to the pages that the process allows it, and no further', () => {
+  const trap = (): never => assert.fail();
+  const host = new Proxy({}, { get: () => trap });
+  const { memory } = instantiate(loadReaderModule(), host);
+  assert.ok(memory instanceof WebAssembly.Memory);
+  memory.grow(MAX_PAGES - memory.buffer.byteLength / 65_536);
+  assert.throws(() => memory.grow(1), RangeError);
 });
 
 test('listings that are read at the same time do not mix', () => {
