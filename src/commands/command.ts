@@ -41,7 +41,7 @@ export interface CommandConfiguration {
   /** Loads the configuration again. */
   readonly source: ConfigurationSource;
   readonly build: BuildInfo;
-  /** What is valid but probably not meant. */
+  /** Settings that are valid but probably not meant. */
   readonly warnings: readonly string[];
   /** The flags that are set and no settings. */
   readonly flags: CommandLine['others'];

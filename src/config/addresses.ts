@@ -55,7 +55,7 @@ export const grafanaUrl = createBaseUrl(
 );
 const LISTEN_ADDRESS = /^(?:\[([^[\]]+)\]|([A-Za-z0-9._-]*)):(\d{1,5})$/;
 const UNIX_SOCKET = /^unix:(\/.+)$/;
-/** What every system supports; libuv cuts longer paths without an error. */
+/** The limit that every system supports; libuv cuts longer paths without an error. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
 /** Parses `host:port`, `:port`, `[::1]:port` or `unix:/path`; undefined for anything else. */

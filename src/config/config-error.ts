@@ -35,7 +35,7 @@ export function createProblem(location: string, expected: string, found: string,
   return { location, message: expectedFound(expected, found, remedy) };
 }
 
-/** Of a value or a key in a message. */
+/** Characters that a message shows of a value or a key. */
 export const MAX_SHOWN_CHARS = 200;
 
 /** Formats a value for a message: strings quoted and truncated, lists and mappings by kind only. */

@@ -12,7 +12,7 @@ export interface SchemaMeta {
   readonly isList?: true;
   /** Its flag may stand alone and then means `true`. */
   readonly isBoolean?: true;
-  /** What JSON Schema can say of the values in a file, where the schema itself does not tell. */
+  /** The part of JSON Schema that checks values of a file, where zod cannot derive it. */
   readonly json?: Readonly<Record<string, unknown>>;
 }
 

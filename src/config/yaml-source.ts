@@ -36,7 +36,7 @@ const TOO_MANY_ALIASES = 'more than 100 aliases of one anchor, where aliases of 
 const OTHER_ERROR =
   'unexpected content; put strings with special characters in quotes, and check the indentation';
 
-/** What is wrong with the text, and where. */
+/** A mistake in the text, and its place. */
 interface Fault {
   readonly offset: number;
   readonly found: string;

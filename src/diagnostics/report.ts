@@ -111,7 +111,7 @@ function formatTimes({ times: { connectedMs, firstByteMs, totalMs } }: Observati
   return texts.join(', ');
 }
 
-/** Of a listing that failed, what was read. */
+/** Counts the entries; those of a failed listing were read before the failure. */
 function formatListing({ fetched }: Observation): readonly string[] {
   if (fetched.error !== undefined) {
     const { users, tasks } = fetched;

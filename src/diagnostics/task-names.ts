@@ -6,7 +6,7 @@ import { MAX_EXPLAINED_LISTING_BYTES } from '../runtime/limits.ts';
 const MAX_TASKS = 5;
 const MAX_KEYS = 10;
 
-/** What one value of `tasks.name` gives for each of the first tasks; `undefined` is no name. */
+/** The names of the first tasks by one value of `tasks.name`; `undefined` is no name. */
 export interface NamesOfSource {
   readonly source: TaskNameSource;
   readonly names: readonly (string | undefined)[];

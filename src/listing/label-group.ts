@@ -29,8 +29,8 @@ export const counter = (name: string, help: string) => ({ type: 'counter', name,
 export const info = (name: string, help: string) => ({ ...gauge(name, help), type: 'info' }) as const;
 
 /**
- * What makes the rows of a label group: the records of a kind; what the ledger and the tally count
- * (`counted`); what the reader counts of a listing (`listed`); or the tally as a whole (`whole`), without
+ * The origin of the rows of a label group: the records of a kind; counts of the ledger and the tally
+ * (`counted`); counts of the reader in a listing (`listed`); or the tally as a whole (`whole`), without
  * the limit of label sets; `expected_task` are those of the names in `expect`, and `single_task` those of
  * tasks that are shown one by one.
  */
@@ -48,7 +48,7 @@ type NameOf<R extends RecordKind, Column> = {
 }[keyof ColumnsByRecord[R]] &
   string;
 
-/** What a label is computed from, by the names of columns of its record. */
+/** The columns of its record that a label is computed from, by name. */
 type OwnSource<LabelName extends string, NumberName extends string> =
   | LabelName
   /** The first of two labels that is present. */
@@ -65,7 +65,7 @@ export interface TaskLabel {
 
 export type PartKind = 'input' | 'output' | 'stream';
 
-/** What a label of a label group comes from. A name that is no such column is a type error. */
+/** The columns that a label of a label group comes from. A name that is no such column is a type error. */
 type LabelSource<R extends RecordKind> =
   OwnSource<NameOf<R, LabelColumn>, NameOf<R, NumberColumn>> | (R extends PartKind ? TaskLabel : never);
 

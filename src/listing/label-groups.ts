@@ -23,7 +23,7 @@ import {
 /* The table of families: catalogue, limits of label sets, state and reference follow from it. */
 
 const CODEC_TYPES = ['video', 'audio'];
-/** Of `copy`: the sample has 0, and the text 2, for a stream that is not copied. */
+/** The modes by `copy`: the sample has 0, and the text 2, for a stream that is not copied. */
 const MODES = ['transcode', 'copy', 'transcode'];
 
 export const NAMED_VALUES: ReadonlySet<string> = new Set([...CODEC_TYPES, ...MODES]);

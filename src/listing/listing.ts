@@ -87,7 +87,7 @@ export interface Listing {
   readonly ofPolledCode: number;
 }
 
-/** What to read of the listing of a service code. */
+/** How to read the listing of a service code. */
 export interface ListingOptions {
   /** The polled code: entries of another are counted as foreign. */
   readonly serviceCode: string;

@@ -43,7 +43,7 @@ export class RowTable<Family extends string = string> {
   /** Number of the row plus 1, and its labels; 0 for an empty slot. */
   #slots = new Int32Array(FIRST_SLOTS * SLOT_WORDS);
   #ids = new Int32Array((FIRST_SLOTS / 2) * MAX_LABELS);
-  /** Of tables with one label: number of the row plus 1 by label id. */
+  /** In tables with one label: the number of the row plus 1 by label id. */
   #rowsById = new Int32Array(FIRST_SLOTS);
   /** The row of `__other__`, plus 1. */
   #otherRow = 0;

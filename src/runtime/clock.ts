@@ -34,7 +34,7 @@ export const systemClock: Clock = {
 const OFFSET_STEP_MS = 100;
 
 /**
- * What to add to a monotonic time to get the wall-clock time of that moment, as the wall clock counts now. A
+ * Added to a monotonic time, gives the wall-clock time of that moment, as the wall clock counts now. A
  * timestamp that was read from the wall clock has a false age as soon as that clock is set.
  */
 export function getWallOffsetMs(clock: Pick<Clock, 'now' | 'monotonic'>): number {

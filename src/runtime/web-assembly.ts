@@ -25,7 +25,7 @@ export function prepareWebAssembly(): string | undefined {
   }
 }
 
-/** What to do if a poll that runs beside others gets no memory of WebAssembly. */
+/** The remedy for a poll that gets no memory of WebAssembly beside others. */
 export function describeAddressSpace(): string {
   return `WebAssembly reserves 10 GiB of address space for each poll under way; the process has ${describeLimit()}: ${REMEDY}.`;
 }

@@ -133,7 +133,7 @@ const IPV4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i;
 const IPV6_GROUPS = 8;
 const IPV6_NETWORK_GROUPS = 4;
 
-/** What counts as one client: an IPv4 address, or an IPv6 /64 network, all of which one machine can use. */
+/** The key of a client: an IPv4 address, or an IPv6 /64 network, all of which one machine can use. */
 export function toClientKey(address = ''): string {
   const ipv4 = IPV4.exec(address)?.[1];
   if (ipv4 !== undefined || address === '') return ipv4 ?? '';

@@ -72,7 +72,7 @@ interface ExporterParts {
 /** Families that a scrape asks for: all, those of the process, or those of one service code. */
 export type FamilySelection = 'everything' | 'exporter' | { readonly serviceCode: string };
 
-/** What the web server shows of the exporter. */
+/** The part of the exporter that the web server uses. */
 export interface ExporterFacade {
   readonly telemetryPath: string;
   collect(selection?: FamilySelection, newCounters?: NewCounters): Promise<Iterable<Family>>;

@@ -23,7 +23,7 @@ export interface CodeList {
   readonly problems: readonly Problem[];
 }
 
-/** What all lists of service codes have in common. */
+/** The surroundings that all lists of service codes share. */
 export interface ListContext extends Pick<WatchedFiles, 'readFile' | 'findMatchingFiles'> {
   readonly resolveLinks: ConfigFileSystem['resolveLinks'];
   readonly shard: Shard;

@@ -37,7 +37,7 @@ export function renderCondition(status: ServiceCodeStatus, nowMs: number): Marku
     >${since} ${listMarks(status, nowMs).map(renderMark)}`;
 }
 
-/** What is wrong with the last listing: `2 missing`, `main slow since 18:02`. */
+/** Lists the marks of the last listing: `2 missing`, `main slow since 18:02`. */
 export function listMarks(status: ServiceCodeStatus, nowMs: number): readonly string[] {
   const { rejected, stalledTasks, tasksWithoutInput, byteCountsWaiting, tasksWithoutAccount } =
     status.totals ?? {};
@@ -121,7 +121,7 @@ const FEWER_OUTPUTS: Shortfall = {
 
 const SHORTFALLS = [SLOW, FEWER_OUTPUTS];
 
-/** What an expected stream lacks in a current listing, as marks: `slow since 18:02`. */
+/** Lists the shortfalls of an expected stream in a current listing, as marks: `slow since 18:02`. */
 export function listShortfalls(
   status: ServiceCodeStatus,
   task: ExpectedTask,
@@ -256,7 +256,7 @@ export function renderFailureNote(
     : `${pause}The last values are older than poll.stale_after.`;
 }
 
-/** What is expected and how it was in the last good listing, while there is no current one. */
+/** Renders the expected streams, as in the last good listing, while there is no current one. */
 export function renderLastExpected(status: ServiceCodeStatus, nowMs: number): Markup | undefined {
   const { expectedTasks, expectedTaskCount, lastSuccessMs } = status;
   if (hasCurrentListing(status) || expectedTaskCount === 0) return undefined;

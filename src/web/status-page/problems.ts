@@ -107,7 +107,7 @@ interface ProcessProblem extends PageProblem {
 /** As in the alert `XvsBytesNotCounted`. */
 const MAX_ACCOUNT_SHARE = 0.9;
 
-/** What is wrong with the process, whatever the service does. */
+/** Finds the problems of the process itself. */
 export function* findProcessProblems(process: ProcessStatus): Generator<ProcessProblem> {
   const { nowMs, lastFailureMs, stateUnwrittenSinceMs, liveAccountShare } = process;
   if (lastFailureMs !== undefined) {
