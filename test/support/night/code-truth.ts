@@ -3,6 +3,7 @@ import {
   countConnections,
   countListed,
   countReceiving,
+  isLongSilent,
   isNameUp,
   MIN_INPUT_RATE,
   NIGHT_SECONDS,
@@ -104,6 +105,18 @@ export class CodeTruth {
     return this.isWatched(step) && age > Math.max(3 * this.code.intervalSeconds, 40);
   }
 
+  /** The share of polls that failed within five minutes. */
+  failedShare(step: number): number {
+    const { intervalSeconds, answers } = this.code;
+    const now = step * STEP_SECONDS;
+    let [polls, failed] = [0, 0];
+    for (let poll = now - (now % intervalSeconds); poll >= Math.max(0, now - 300); poll -= intervalSeconds) {
+      polls += 1;
+      if (!answers.at(poll)) failed += 1;
+    }
+    return failed / polls;
+  }
+
   users(step: number): number {
     return this.code.users.at(Math.max(0, step) * STEP_SECONDS);
   }
@@ -114,9 +127,8 @@ export class CodeTruth {
 
   hasFewOutputs(name: string, step: number): boolean {
     const second = step * STEP_SECONDS;
-    return this.code.tasks.some(
-      (task) => task.name === name && receives(task, second) && task.outputs.at(second) < OUTPUTS,
-    );
+    const own = this.code.tasks.filter((task) => task.name === name && task.isListed.at(second));
+    return own.length > 0 && own.every(({ outputs }) => outputs.at(second) < OUTPUTS);
   }
 
   isSlow(name: string, step: number): boolean {
@@ -157,6 +169,19 @@ export class CodeTruth {
     return isFed && this.code.delivery.get(server)?.at(second) === 0;
   }
 
+  /** Tasks of a server that are listed and have become silent since the night began. */
+  countStalled(server: string, step: number): number {
+    const now = step * STEP_SECONDS;
+    return this.code.tasks.filter(
+      (task) =>
+        task.server === server &&
+        !isLongSilent(task) &&
+        this.all(step - SILENCE_SECONDS / STEP_SECONDS, step, (at) => task.isListed.at(at * STEP_SECONDS)) &&
+        task.inputRate.at(now) === 0 &&
+        task.inputRate.at(now - SILENCE_SECONDS) === 0,
+    ).length;
+  }
+
   /** Steps at which a server has delivered nothing for six minutes, to at least five viewers when they were over. */
   findBlackholes(server: string): ReadonlySet<number> {
     const fails = (step: number): boolean => this.deliversNothing(server, step);
@@ -172,7 +197,12 @@ export class CodeTruth {
   }
 
   /** Steps from when most tasks that received data became silent, within some minutes, until half of them receive it again. */
-  findStops(minutes: number, share: number, silentSeconds: number): ReadonlySet<number> {
+  findStops(
+    minutes: number,
+    share: number,
+    silentSeconds: number,
+    isSeen: (step: number) => boolean = () => true,
+  ): ReadonlySet<number> {
     return trackLoss(
       (step) => {
         const then = Math.max(0, step - minutes * STEPS_OF_MINUTE) * STEP_SECONDS;
@@ -184,7 +214,7 @@ export class CodeTruth {
         const isMany = silent.length + this.receiving(step) >= 4 && silent.length > share * received.length;
         return isMany && this.receiving(step) < (1 - share) * received.length ? received.length : undefined;
       },
-      (step, before) => this.receiving(step) >= 0.5 * before,
+      (step, before) => isSeen(step) && this.receiving(step) >= 0.5 * before,
     );
   }
 

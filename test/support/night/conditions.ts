@@ -49,8 +49,12 @@ export function listConditions(night: Night): readonly Condition[] {
 function listServiceCodesDropped(night: Night): Condition {
   const count = (step: number): number =>
     night.codes.filter(({ isConfigured }) => isConfigured.at(step * STEP_SECONDS)).length;
-  const holds = (step: number): boolean =>
-    night.codes.length >= 4 && count(step) > 0 && count(step) < 0.5 * night.codes.length;
+  const all = night.codes.length;
+  const dropped = trackLoss(
+    (step) => (all >= 4 && count(step) > 0 && count(step) < 0.5 * all ? all : undefined),
+    (step, before) => count(step) >= 0.5 * before,
+  );
+  const holds = (step: number): boolean => dropped.has(step);
   return {
     alert: 'XvsServiceCodesDropped',
     severity: 'warning',
@@ -83,7 +87,7 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
     holds: (step) => truth.isConfigured(step) && holds(step),
     mayHold:
       more.mayHold ?? ((step) => truth.any(step - 2 * STEPS_OF_MINUTE - truth.intervalSteps, step, holds)),
-    isKnown: (step) => truth.isKnown(step),
+    isKnown: more.isKnown ?? ((step) => truth.isKnown(step)),
   });
   const recently = (holds: (step: number) => boolean, minutes: number): Pick<Condition, 'mayHold'> => ({
     mayHold: (step) => truth.any(step - minutes * STEPS_OF_MINUTE - 2 * truth.intervalSteps, step, holds),
@@ -123,7 +127,8 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
     names.filter((name) => !truth.isUp(name, step)).length;
   const isBelowAny = (step: number): boolean => expectedTasks.at(step * STEP_SECONDS) > truth.receiving(step);
   const stopped = truth.findStops(2, 0.55, SILENCE_SECONDS);
-  const maybeStopped = truth.findStops(14, 0.4, 0);
+  // What recovers while the code is not known, and is lost again, has not been seen to recover.
+  const maybeStopped = truth.findStops(14, 0.4, 0, (step) => truth.isKnown(step));
   const vanished = findVanishing(truth, all, 2);
   const maybeVanished = findVanishing(truth, all, 14);
   const dropped = trackLoss(
@@ -157,6 +162,14 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
       (step) => truth.isSilentApi(step),
       recently((step) => truth.isSilentApi(step), 2),
     ),
+    ...(code.intervalSeconds > 30
+      ? []
+      : [
+          create('XvsApiErrorRatio', 'warning', 13, API, (step) => truth.failedShare(step) >= 0.2, {
+            // A process that starts has no rate of the time before.
+            isKnown: (step) => truth.all(step - STEPS_OF_MINUTE, step, (at) => truth.isWatched(at)),
+          }),
+        ]),
     create('XvsIngestStopped', 'critical', 4, [...API, 'XvsTasksVanished'], (step) => stopped.has(step), {
       mayHold: (step) =>
         truth.any(step - 4 * STEPS_OF_MINUTE - truth.intervalSteps, step, (at) => maybeStopped.has(at)),
@@ -199,6 +212,11 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
             });
           }),
         ]),
+    ...(code.intervalSeconds > 60 ? [] : servers).map((server) =>
+      create('XvsIngestStalled', 'warning', 7, ALL_TASKS, (step) => truth.countStalled(server, step) >= 3, {
+        subject: { service_code: serviceCode, vs_id: server },
+      }),
+    ),
     ...servers.map((server) => {
       const left = truth.findDepartures(server);
       return create(

@@ -38,7 +38,7 @@ export function judgeNight(night: Night, sent: Sent): readonly Violation[] {
   ];
 }
 
-/** Whether an alert that may stand for another is true of the same code. */
+/** Whether an alert that may stand for another is true, and about the same subject or its service code. */
 function isTrueCause(
   { labels }: SentAlert,
   condition: Condition,
@@ -48,7 +48,9 @@ function isTrueCause(
   const { alertname = '', service_code: code } = labels;
   if (!condition.causes.includes(alertname)) return false;
   if (code === undefined) return true;
-  if (code !== condition.subject['service_code']) return false;
+  const { subject } = condition;
+  if (Object.entries(subject).some(([label, value]) => label in labels && labels[label] !== value))
+    return false;
   const own = all.filter((one) => isAbout(labels, one));
   const from = Math.max(0, minute - KEEP_FIRING_MINUTES);
   return own.some((one) =>

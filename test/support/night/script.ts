@@ -2,6 +2,7 @@ import { Random } from '../random.ts';
 import {
   createQuietNight,
   INPUT_RATE,
+  isLongSilent,
   NIGHT_SECONDS,
   OUTPUTS,
   type Night,
@@ -39,14 +40,19 @@ class Script {
   #named(): { code: NightCode; name: string; tasks: readonly NightTask[] } {
     const code = this.#code(({ names }) => names.length > 0);
     const name = code.names.length > 0 ? this.#random.pick(code.names) : 'main';
-    return { code, name, tasks: code.tasks.filter((task) => task.name === name) };
+    return { code, name, tasks: this.#streams(code, name) };
   }
 
-  #say(code: NightCode, kind: string, from: number, to = NIGHT_SECONDS, more = ''): void {
-    code.incidents.push({ kind, from, to });
+  /** The tasks of a name, without those that only have it. */
+  #streams({ tasks }: NightCode, name: string | undefined): readonly NightTask[] {
+    return tasks.filter((task) => task.name !== undefined && task.name === name && !isLongSilent(task));
+  }
+
+  #say(code: NightCode, kind: string, from: number, to = NIGHT_SECONDS, about = ''): void {
+    code.incidents.push({ kind, about, from, to });
     const times = [from, Math.min(to, NIGHT_SECONDS)].map((second) => (second / MINUTE).toFixed(1));
     this.#night.script.push(
-      `${code.serviceCode}: ${kind}${more && ` ${more}`} from ${times.join(' to ')} min`,
+      `${code.serviceCode}: ${kind}${about && ` ${about}`} from ${times.join(' to ')} min`,
     );
   }
 
@@ -97,7 +103,7 @@ class Script {
     const from = this.#moment();
     const to = from + this.#minutes(15, 30);
     const flapping = this.#others(code).slice(0, 3);
-    code.expectedTasks.set(code.tasks.filter(({ inputRate }) => inputRate.at(0) > 0).length, 0);
+    code.expectedTasks.set(code.tasks.filter((task) => !isLongSilent(task)).length, 0);
     for (const { isListed } of flapping)
       for (let second = from; second < to; second += 75) isListed.set(false, second, second + 55);
     this.#say(code, 'expected streams flap', from, to, 'without names');
@@ -130,12 +136,24 @@ class Script {
       'ended for good',
     ]);
     const kept = this.#random.chance(0.25) ? 1 : 0;
-    this.#cut(code, from, to, kept, ending === 'one after another' ? 20 : 0);
+    const pause = ending === 'one after another' ? 20 : 0;
+    this.#cut(code, from, to, kept, pause);
     if (ending.startsWith('ended')) {
       this.#end(code.tasks.slice(kept), from + this.#minutes(4, 8), ending.endsWith('good') ? Infinity : to);
     }
     if (this.#random.chance(0.5)) code.users.set(3, from + 3 * MINUTE, to);
-    this.#say(code, 'ingest cut', from, ending.endsWith('good') ? NIGHT_SECONDS : to + 5 * MINUTE, ending);
+    const over = ending.endsWith('good') ? NIGHT_SECONDS : to + pause * code.tasks.length;
+    this.#say(code, 'ingest cut', from, over, ending);
+  }
+
+  streamsStall(): void {
+    const code = this.#code(({ servers }) => servers.length > 1);
+    const server = this.#random.pick(code.servers);
+    const from = this.#moment();
+    const to = from + this.#minutes(10, 25);
+    const own = this.#others(code).filter((task) => task.server === server);
+    for (const { inputRate } of own.slice(0, 3 + this.#random.integer(2))) inputRate.set(0, from, to);
+    this.#say(code, 'streams stall', from, to, `on ${server}`);
   }
 
   plannedEndAfterRecovery(): void {
@@ -152,7 +170,7 @@ class Script {
 
   longSilentMajority(): void {
     const code = this.#code(({ names }) => names.length > 0);
-    const real = [...code.tasks.filter(({ name }) => name !== undefined), ...this.#others(code)];
+    const real = [...code.names.flatMap((name) => this.#streams(code, name)), ...this.#others(code)];
     for (const { inputRate } of real.slice(Math.max(4, code.names.length))) inputRate.set(0, -Infinity);
     code.expectedTasks.set(code.names.length, -Infinity);
     this.#tell(
@@ -163,7 +181,7 @@ class Script {
     this.#cut(code, from, to, 0, 0);
     this.#say(code, 'ingest cut', from, to);
     const later = to + this.#minutes(12, 16);
-    for (const { name, isListed } of code.tasks) if (name === code.names[0]) isListed.set(false, later);
+    this.#end(this.#streams(code, code.names[0]), later);
     this.#say(code, 'stream dies', later, NIGHT_SECONDS, 'main');
   }
 
@@ -172,11 +190,14 @@ class Script {
     const from = this.#moment();
     const hit = codes.slice(0, Math.floor(codes.length / 2) + 1);
     const isPlanned = this.#random.chance(0.4);
+    const comesBack = !isPlanned && this.#random.chance(0.4);
+    let to = comesBack ? from + this.#minutes(8, 20) : Infinity;
     for (const code of hit) {
-      this.#end(code.tasks, from);
-      code.users.set(2, from);
+      this.#end(code.tasks, from, to);
+      code.users.set(2, from, to);
       if (isPlanned) this.#plan(code, from);
-      else this.#say(code, 'loss of all', from, NIGHT_SECONDS, 'in most codes');
+      else this.#say(code, 'loss of all', from, to, 'in most codes');
+      to += this.#minutes(0, 4);
     }
     const [guest] = hit;
     if (guest && this.#random.chance(0.5)) {
@@ -189,7 +210,7 @@ class Script {
     if (rest.length > 0) {
       const code = this.#random.pick(rest);
       const later = from + this.#minutes(3, 10);
-      for (const { name, isListed } of code.tasks) if (name === code.names[0]) isListed.set(false, later);
+      this.#end(this.#streams(code, code.names[0]), later);
       this.#say(code, 'stream dies', later, NIGHT_SECONDS, 'main');
     }
   }
@@ -197,8 +218,9 @@ class Script {
   outage(): void {
     const hit = this.#random.chance(0.4) ? this.#night.codes : [this.#code()];
     const from = this.#moment();
-    const to = from + this.#minutes(4, 22);
+    let to = from + this.#minutes(4, 22);
     const back = this.#random.pick(['whole', 'empty', 'without names', 'one after another']);
+    const pause = this.#random.chance(0.5) ? 2 * MINUTE : 0;
     for (const code of hit) {
       code.answers.set(false, from, to);
       this.#say(code, 'outage', from, to, `back ${back}`);
@@ -214,6 +236,7 @@ class Script {
       } else if (back === 'one after another') {
         for (const [index, { isListed }] of code.tasks.entries()) isListed.set(false, from, to + index * 10);
       }
+      to += pause;
     }
   }
 
@@ -235,6 +258,22 @@ class Script {
     );
   }
 
+  /** While a server of a code delivers nothing, viewers of another code leave or receive less. */
+  deliveryFailsElsewhere(): void {
+    const code = this.#code(({ intervalSeconds }) => intervalSeconds <= 60);
+    const other = this.#code((one) => one !== code && one.intervalSeconds <= 60);
+    const server = this.#random.pick(code.servers);
+    const from = this.#moment();
+    const to = from + this.#minutes(20, 28);
+    code.delivery.get(server)?.set(0, from, to);
+    this.#say(code, 'delivery fails', from, to, `${server} delivers nothing`);
+    const later = from + this.#minutes(2, 10);
+    const leave = this.#random.chance(0.5);
+    if (leave) other.users.set(0, later, to);
+    else for (const share of other.delivery.values()) share.set(0.1, later, to);
+    this.#say(other, leave ? 'users leave' : 'delivery fails', later, to, 'elsewhere');
+  }
+
   usersLeave(): void {
     const code = this.#code();
     const from = this.#moment();
@@ -243,16 +282,18 @@ class Script {
   }
 
   evening(): void {
-    const code = this.#code();
+    const code = this.#random.chance(0.5)
+      ? this.#code(({ tasks }) => tasks.filter(isLongSilent).length >= 3)
+      : this.#code();
     const from = this.#moment() - 5 * MINUTE;
     const pause = 80 + this.#random.integer(70);
-    const named = code.tasks.filter(({ name }) => name !== undefined);
+    const named = this.#streams(code, code.names[0]);
     code.expectedTasks.set(code.names.length, -Infinity);
     for (const [index, task] of this.#others(code).entries()) this.#end([task], from + index * pause);
     this.#say(code, 'evening', from);
-    if (this.#random.chance(0.5) && named.length > 0) {
+    if (this.#random.chance(0.6) && named.length > 0) {
       const later = from + this.#minutes(10, 25);
-      this.#end(named.slice(0, 1), later);
+      this.#end(named, later);
       this.#say(code, 'stream dies', later, NIGHT_SECONDS, 'main');
     }
   }
@@ -266,9 +307,15 @@ class Script {
   everyFourthPollFails(): void {
     const { code, name, tasks } = this.#named();
     const from = this.#moment();
-    for (let poll = code.intervalSeconds; poll < NIGHT_SECONDS; poll += code.intervalSeconds * 4)
+    const first = Math.ceil((from - 8 * MINUTE) / code.intervalSeconds) * code.intervalSeconds;
+    for (let poll = first; poll < NIGHT_SECONDS; poll += code.intervalSeconds * 4)
       code.answers.set(false, poll, poll + 1);
-    this.#tell(`${code.serviceCode}: every fourth poll fails`);
+    this.#tell(`${code.serviceCode}: every fourth poll fails from ${(first / MINUTE).toFixed(1)} min`);
+    const other = this.#code((one) => one !== code);
+    if (other !== code && this.#random.chance(0.5)) {
+      other.answers.set(false, from - 5 * MINUTE, from + 12 * MINUTE);
+      this.#say(other, 'outage', from - 5 * MINUTE, from + 12 * MINUTE, 'elsewhere');
+    }
     const to = from + this.#minutes(10, 20);
     for (const { isListed } of tasks) isListed.set(false, from, to);
     this.#say(code, 'stream dies', from, to, name);
@@ -293,15 +340,18 @@ class Script {
 
   serverLeaves(): void {
     const code = this.#code(({ servers }) => servers.length > 1);
-    const server = this.#random.pick(code.servers);
+    const count = code.servers.length > 2 && this.#random.chance(0.5) ? 2 : 1;
     const from = this.#moment();
-    const to = from + this.#minutes(10, 30);
-    this.#end(
-      code.tasks.filter((task) => task.server === server),
-      from,
-      to,
-    );
-    this.#say(code, 'server leaves', from, to, server);
+    let to = from + this.#minutes(10, 30);
+    for (const server of code.servers.slice(-count)) {
+      this.#end(
+        code.tasks.filter((task) => task.server === server),
+        from,
+        to,
+      );
+      this.#say(code, 'server leaves', from, to, server);
+      to += this.#minutes(3, 8);
+    }
   }
 
   outputsMissing(): void {
@@ -323,6 +373,33 @@ class Script {
     this.#say(code, 'stream slows', from, to, name);
   }
 
+  streamsDieOneAfterAnother(): void {
+    this.#oneAfterAnother('streams die', ({ isListed }, from, to) => isListed.set(false, from, to));
+  }
+
+  streamsSlowOneAfterAnother(): void {
+    this.#oneAfterAnother('streams slow', ({ inputRate }, from, to) =>
+      inputRate.set(INPUT_RATE / 4, from, to),
+    );
+  }
+
+  outputsMissingOneAfterAnother(): void {
+    this.#oneAfterAnother('outputs missing', ({ outputs }, from, to) => outputs.set(OUTPUTS - 1, from, to));
+  }
+
+  /** All expected streams of a code change within some minutes, and recover within some minutes. */
+  #oneAfterAnother(kind: string, change: (task: NightTask, from: number, to: number) => void): void {
+    const code = this.#code(({ names }) => names.length > 1);
+    const first = this.#moment();
+    let [from, to] = [first, first + this.#minutes(12, 22)];
+    for (const name of code.names) {
+      for (const task of this.#streams(code, name)) change(task, from, to);
+      from += this.#minutes(0, 5);
+      to += this.#minutes(1, 6);
+    }
+    this.#say(code, kind, first, to, 'one after another');
+  }
+
   codesRemoved(): void {
     const { codes } = this.#night;
     const from = this.#moment();
@@ -342,7 +419,7 @@ class Script {
     const code = this.#random.pick(others);
     const from = first.from + this.#minutes(2, 10);
     const to = from + this.#minutes(16, 25);
-    const named = code.tasks.filter(({ name }) => name !== undefined && name === code.names[0]);
+    const named = this.#streams(code, code.names[0]);
     const kinds = [
       'users leave',
       'delivery fails',
@@ -357,7 +434,7 @@ class Script {
   }
 
   #others({ tasks }: NightCode): readonly NightTask[] {
-    return tasks.filter(({ name, inputRate }) => name === undefined && inputRate.at(0) > 0);
+    return tasks.filter((task) => task.name === undefined && !isLongSilent(task));
   }
 
   #share(tasks: readonly NightTask[], share: number): readonly NightTask[] {
@@ -372,7 +449,7 @@ class Script {
   #cut({ tasks }: NightCode, from: number, to: number, keptCount: number, pauseSeconds: number): void {
     for (const [index, { inputRate }] of tasks.entries())
       if (index >= keptCount) inputRate.set(0, from, to + index * pauseSeconds);
-    for (const { inputRate } of tasks.filter((task) => task.inputRate.at(0) === 0)) inputRate.set(0, from);
+    for (const { inputRate } of tasks.filter(isLongSilent)) inputRate.set(0, from);
   }
 
   /** The end of the streams of a code is planned, and silenced as the documentation says. */
@@ -388,12 +465,16 @@ const KINDS: readonly Kind[] = Object.getOwnPropertyNames(Script.prototype).filt
   (name): name is Kind => !['constructor', 'addIncidentElsewhere'].includes(name),
 );
 
-/** Imagines a night in which two to four things go wrong, and perhaps another one elsewhere. */
+/**
+ * Imagines a night in which two to four things go wrong, and perhaps another one elsewhere. Consecutive seeds begin with each kind
+ * in turn.
+ */
 export function imagineNight(seed: number): Night {
   const random = new Random(seed);
   const night = createQuietNight(seed, random);
   const script = new Script(night, random);
-  for (let count = 2 + random.integer(3); count > 0; count -= 1) script[random.pick(KINDS)]();
+  script[KINDS[seed % KINDS.length] ?? random.pick(KINDS)]();
+  for (let count = 1 + random.integer(3); count > 0; count -= 1) script[random.pick(KINDS)]();
   if (random.chance(0.8)) script.addIncidentElsewhere();
   return night;
 }

@@ -170,7 +170,8 @@ function poll(code: NightCode, memory: Memory, now: number): void {
     const own = listed.filter((task) => task.name === name);
     const T = { task_name: name };
     gauge('xvs_expected_task_up', own.some((task) => !isStalled(task)) ? 1 : 0, T);
-    for (const { outputs } of own) gauge('xvs_expected_task_outputs', outputs.at(now), T);
+    const outputs = own.map((task) => task.outputs.at(now));
+    if (own.length > 0) gauge('xvs_expected_task_outputs', Math.max(...outputs), T);
   }
   gauge('xvs_listing_tasks', listed.length);
   gauge('xvs_listing_users', code.users.at(now));

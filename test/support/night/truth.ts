@@ -27,6 +27,8 @@ export interface NightTask {
 /** Something that happens to a code, at one time. */
 export interface Incident {
   readonly kind: string;
+  /** The streams or servers that it happens to, in words. */
+  readonly about: string;
   readonly from: number;
   readonly to: number;
 }
@@ -75,7 +77,7 @@ export interface Night {
 }
 
 const INTERVALS = [5, 15, 15, 15, 15, 15, 15, 60, 240];
-const NAMES = ['main', 'backup'];
+const NAMES = ['main', 'backup', 'audio'];
 
 /** Creates a night in which nothing goes wrong yet. */
 export function createQuietNight(seed: number, random: Random): Night {
@@ -96,7 +98,7 @@ export function createQuietNight(seed: number, random: Random): Night {
 }
 
 function createCode(serviceCode: string, random: Random, script: string[]): NightCode {
-  const names = random.chance(0.7) ? NAMES.slice(0, 1 + random.integer(2)) : [];
+  const names = random.chance(0.7) ? NAMES.slice(0, 1 + random.integer(3)) : [];
   const servers = ['s1', 's2', 's3'].slice(0, 1 + random.integer(3));
   const create = (name: string | undefined): NightTask => ({
     name,
@@ -108,9 +110,13 @@ function createCode(serviceCode: string, random: Random, script: string[]): Nigh
   const others = Array.from({ length: 4 + random.integer(19) }, () => create(undefined));
   const zombieCount = random.chance(0.25) ? 3 + random.integer(3) : 0;
   const zombies = Array.from({ length: zombieCount }, () => create(undefined));
+  const hidden = names.length > 0 && random.chance(0.15) ? random.pick(names) : undefined;
+  if (hidden !== undefined) zombies.push(create(hidden));
   for (const { inputRate } of zombies) inputRate.set(0, -Infinity);
   const intervalSeconds = random.pick(INTERVALS);
   if (zombieCount > 0) script.push(`${serviceCode}: ${zombieCount} tasks have been silent for days`);
+  if (hidden !== undefined)
+    script.push(`${serviceCode}: a task of the name ${hidden} has been silent for days too`);
   if (intervalSeconds !== STEP_SECONDS) script.push(`${serviceCode}: polled every ${intervalSeconds} s`);
   const running = names.length + others.length;
   const expected = random.chance(0.4) ? Math.max(names.length, running - random.integer(3)) : names.length;
@@ -131,6 +137,11 @@ function createCode(serviceCode: string, random: Random, script: string[]): Nigh
 
 export function receives({ isListed, inputRate }: NightTask, second: number): boolean {
   return isListed.at(second) && inputRate.at(second) > 0;
+}
+
+/** Whether a task has received nothing since days before the night. */
+export function isLongSilent({ inputRate }: NightTask): boolean {
+  return inputRate.at(0) === 0;
 }
 
 export function countListed({ tasks }: NightCode, second: number): number {
