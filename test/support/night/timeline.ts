@@ -11,10 +11,6 @@ export class Timeline<T> {
     this.#changes.push({ value, from, to });
   }
 
-  isAlways(value: T): boolean {
-    return this.#initial === value && this.#changes.every((change) => change.value === value);
-  }
-
   at(second: number): T {
     const change = this.#changes.findLast(({ from, to }) => second >= from && second < to);
     return change === undefined ? this.#initial : change.value;
