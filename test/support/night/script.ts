@@ -60,10 +60,11 @@ class Script {
     this.#night.script.push(text);
   }
 
+  /** One poll fails, whenever the process that polls has started. */
   #failPoll(code: NightCode, second: number): void {
     const { intervalSeconds: interval } = code;
     const poll = Math.ceil(second / interval) * interval;
-    code.answers.set(false, poll, poll + 1);
+    code.answers.set(false, poll, poll + interval);
   }
 
   #silence(matchers: Readonly<Record<string, string>>, from: number): void {
@@ -309,7 +310,7 @@ class Script {
     const from = this.#moment();
     const first = Math.ceil((from - 8 * MINUTE) / code.intervalSeconds) * code.intervalSeconds;
     for (let poll = first; poll < NIGHT_SECONDS; poll += code.intervalSeconds * 4)
-      code.answers.set(false, poll, poll + 1);
+      code.answers.set(false, poll, poll + code.intervalSeconds);
     this.#tell(`${code.serviceCode}: every fourth poll fails from ${(first / MINUTE).toFixed(1)} min`);
     const other = this.#code((one) => one !== code);
     if (other !== code && this.#random.chance(0.5)) {
