@@ -51,7 +51,10 @@ function listServiceCodesDropped(night: Night): Condition {
     night.codes.filter(({ isConfigured }) => isConfigured.at(step * STEP_SECONDS)).length;
   const all = night.codes.length;
   const dropped = trackLoss(
-    (step) => (all >= 4 && count(step) > 0 && count(step) < 0.5 * all ? all : undefined),
+    (step) =>
+      all >= 4 && count(step) > 0 && count(step) < 0.5 * all && count(step - 1) >= 0.5 * all
+        ? all
+        : undefined,
     (step, before) => count(step) >= 0.5 * before,
   );
   const holds = (step: number): boolean => dropped.has(step);
