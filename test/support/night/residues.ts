@@ -75,7 +75,7 @@ export const RESIDUES: readonly Residue[] = [
           kind === 'ingest cut' &&
           incidents.some(
             ({ from }) =>
-              from >= to && from <= to + 2 * 60 + intervalSeconds && isWithin(minute, from, 15 * 60),
+              from >= to && from <= to + 2 * 60 + intervalSeconds && isWithin(minute, from, 60 * 60),
           ),
       ),
   },
