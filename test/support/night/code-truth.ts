@@ -260,6 +260,14 @@ export class CodeTruth {
     return bad > 6 * STEPS_OF_MINUTE * 0.5 && changes >= 4 && this.any(step - 5, step, isBadAt);
   }
 
+  /** Whether something has begun or ended at least three times within seven minutes: an alert on it outlasts its end. */
+  comesAndGoes(isBadAt: (step: number) => boolean, step: number): boolean {
+    let changes = 0;
+    for (let at = Math.max(1, step - 7 * STEPS_OF_MINUTE); at <= step; at += 1)
+      if (isBadAt(at) !== isBadAt(at - 1)) changes += 1;
+    return changes >= 3;
+  }
+
   any(from: number, to: number, is: (step: number) => boolean): boolean {
     for (let step = Math.max(0, Math.floor(from)); step <= to; step += 1) if (is(step)) return true;
     return false;

@@ -104,7 +104,7 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
     return [
       create('XvsExpectedTaskDown', 'critical', 4, ALL_TASKS, (step) => truth.isBad(isDown, step), {
         subject,
-        ...recently(isDown, 3),
+        mayHold: (step) => recently(isDown, 3).mayHold(step) || truth.comesAndGoes(isDown, step),
       }),
       create(
         'XvsRenditionMissing',
