@@ -259,7 +259,7 @@ class Script {
     );
   }
 
-  /** While a server of a code delivers nothing, viewers of another code leave or receive less. */
+  /** While a server of a code delivers nothing, until most viewers leave, those of another code leave or receive less. */
   deliveryFailsElsewhere(): void {
     const code = this.#code(({ intervalSeconds }) => intervalSeconds <= 60);
     const other = this.#code((one) => one !== code && one.intervalSeconds <= 60);
@@ -267,7 +267,8 @@ class Script {
     const from = this.#moment();
     const to = from + this.#minutes(20, 28);
     code.delivery.get(server)?.set(0, from, to);
-    this.#say(code, 'delivery fails', from, to, `${server} delivers nothing`);
+    code.users.set(4, from + 12 * MINUTE, to);
+    this.#say(code, 'delivery fails', from, to, `${server} delivers nothing, viewers leave`);
     const later = from + this.#minutes(2, 10);
     const leave = this.#random.chance(0.5);
     if (leave) other.users.set(0, later, to);
@@ -359,7 +360,8 @@ class Script {
     const { code, name, tasks } = this.#named();
     const from = this.#moment();
     const to = from + this.#minutes(8, 25);
-    const flaps = this.#random.chance(0.4);
+    // Rarer polls may not see it.
+    const flaps = code.intervalSeconds <= 15 && this.#random.chance(0.7);
     for (const { outputs } of tasks)
       for (let second = from; second < to; second += flaps ? 60 : to - from)
         outputs.set(OUTPUTS - 1, second, Math.min(to, second + (flaps ? 40 : to - from)));
