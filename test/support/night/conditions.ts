@@ -131,8 +131,10 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
   const isBelowAny = (step: number): boolean => expectedTasks.at(step * STEP_SECONDS) > truth.receiving(step);
   const stopped = truth.findStops(2, 0.55, SILENCE_SECONDS);
   // What recovers while the code is not known, and is lost again, has not been seen to recover.
-  const maybeStopped = truth.findStops(14, 0.4, 0, (step) => truth.isKnown(step));
-  const vanished = findVanishing(truth, all, 2);
+  const maybeStopped = new Set(
+    [2, 14].flatMap((minutes) => [...truth.findStops(minutes, 0.4, 0, (step) => truth.isKnown(step))]),
+  );
+  const vanished = findVanishing(truth, all, 2, (one, step) => one.isKnown(step));
   const maybeVanished = findVanishing(truth, all, 14);
   const dropped = trackLoss(
     (step) => truth.findDrop((at) => truth.listed(at), step, 10, 3),
@@ -237,14 +239,21 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
 }
 
 /** The steps at which a code has lost all tasks, as most codes have within some minutes. */
-function findVanishing(truth: CodeTruth, all: readonly CodeTruth[], minutes: number): ReadonlySet<number> {
+function findVanishing(
+  truth: CodeTruth,
+  all: readonly CodeTruth[],
+  minutes: number,
+  isSeen: (one: CodeTruth, step: number) => boolean = () => true,
+): ReadonlySet<number> {
   const hasLostAll = (one: CodeTruth, step: number): boolean =>
     one.isConfigured(step) && one.listed(step) === 0 && one.listed(step - minutes * STEPS_OF_MINUTE) > 0;
   const begins = (step: number): boolean => {
     const running = all.filter(
       (one) => one.isConfigured(step) && one.listed(step - minutes * STEPS_OF_MINUTE) > 0,
     ).length;
-    return running >= 3 && all.filter((one) => hasLostAll(one, step)).length > running / 2;
+    return (
+      running >= 3 && all.filter((one) => hasLostAll(one, step) && isSeen(one, step)).length > running / 2
+    );
   };
   return trackLoss(
     (step) =>
