@@ -1,6 +1,7 @@
 import type { Violation } from './oracle.ts';
 import {
   isLongSilent,
+  isNameUp,
   NIGHT_SECONDS,
   type Incident,
   type Night,
@@ -78,6 +79,22 @@ export const RESIDUES: readonly Residue[] = [
               from >= to && from <= to + 2 * 60 + intervalSeconds && isWithin(minute, from, 60 * 60),
           ),
       ),
+  },
+  {
+    // It keeps firing for five minutes.
+    name: 'a stream that recovers minutes before the end of the alert that hides it is reported then',
+    matches: (_night, { clause, alert, subject, minute }, code) => {
+      const { task_name: name = '' } = subject;
+      const seconds = 5 * 60 + 2 * code.intervalSeconds;
+      return (
+        clause === 'calm' &&
+        alert === 'XvsExpectedTaskDown' &&
+        code.incidents.some(({ kind, to }) => kind === 'ingest cut' && isWithin(minute, to, 10 * 60)) &&
+        Array.from({ length: seconds }, (_, past) => minute * 60 - past).some(
+          (second) => !isNameUp(code, name, second),
+        )
+      );
+    },
   },
   {
     name: 'a server that leaves while an exporter without state does not run is not missed',
