@@ -13,18 +13,20 @@ export interface PlantedFault {
 /** Plants a fault in the text of the rules. Throws if the text has nothing to replace. */
 function changeRules(pattern: RegExp | string, replacement: string): PlantedFault['plant'] {
   return (files) => {
-    const rules = files.rules.replaceAll(pattern, replacement);
+    const rules = files.rules.replace(pattern, replacement);
     if (rules === files.rules) throw new Error(`Expected ${String(pattern)} in the rules, found none`);
     return { ...files, rules };
   };
 }
 
-/** Lets the sources of an inhibition explain the alerts of every service code. */
-function widenInhibition(source: string): PlantedFault['plant'] {
+/** Lets the sources of an inhibition explain alerts whatever the label is. */
+function widenInhibition(source: string, target = '', label = 'service_code'): PlantedFault['plant'] {
   return (files) => {
-    const inhibitions = readInhibitions(files.alertmanager).map((inhibition) =>
-      inhibition.source_matchers.join(' ').includes(source)
-        ? { ...inhibition, equal: inhibition.equal.filter((label) => label !== 'service_code') }
+    const original = readInhibitions(files.alertmanager);
+    const inhibitions = original.map((inhibition) =>
+      inhibition.source_matchers.join(' ').includes(source) &&
+      inhibition.target_matchers.join(' ').includes(target)
+        ? { ...inhibition, equal: inhibition.equal.filter((name) => name !== label) }
         : inhibition,
     );
     return {
@@ -34,64 +36,151 @@ function widenInhibition(source: string): PlantedFault['plant'] {
   };
 }
 
-const MEMORY = /(expr: \|-\n)( +)(service_\w+:\w+:(?:before_\w+|half_lost\w+)\n[^]*?\n\2  or\n)/g;
+/** Lets a recorded level of a loss not go on by itself. */
+function forgetLevel(record: string): PlantedFault['plant'] {
+  return changeRules(
+    new RegExp(String.raw`(record: ${record}\n[^]*?expr: \|-\n)( +)${record}\n[^]*?\n\2  or\n`),
+    '$1',
+  );
+}
+
+/** Lets an alert never fire. */
+function silenceAlert(alert: string): PlantedFault['plant'] {
+  return changeRules(
+    new RegExp(String.raw`(alert: ${alert}\n(?: +#.*\n)* +)expr:[^]*?(\n +for:)`),
+    '$1expr: vector(0) > 1$2',
+  );
+}
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
-  { name: 'XvsApiDown inhibits all service codes', seed: 4, plant: widenInhibition('"XvsApiDown"') },
+  {
+    name: 'XvsApiDown inhibits the data of all service codes',
+    seed: 19,
+    plant: widenInhibition('"XvsApiDown"', 'layer="data"'),
+  },
+  {
+    name: 'XvsApiDown inhibits failed polls of all service codes',
+    seed: 42,
+    plant: widenInhibition('"XvsApiDown"', 'XvsApiErrorRatio|'),
+  },
   {
     name: 'XvsIngestStopped inhibits all service codes',
-    seed: 2,
+    seed: 3,
     plant: widenInhibition('"XvsIngestStopped"'),
   },
   {
     name: 'XvsTasksVanished inhibits all service codes',
-    seed: 3,
+    seed: 35,
     plant: widenInhibition('"XvsTasksVanished"'),
   },
   {
-    name: 'XvsExpectedTaskDown inhibits all service codes',
-    seed: 4,
+    name: 'XvsExpectedTaskDown inhibits the stream of that name in all service codes',
+    seed: 7,
     plant: widenInhibition('"XvsExpectedTaskDown"'),
   },
   {
+    name: 'XvsExpectedTaskDown inhibits all streams of its service code',
+    seed: 35,
+    plant: widenInhibition('"XvsExpectedTaskDown"', '', 'task_name'),
+  },
+  {
     name: 'XvsTasksDropped and XvsEgressDropped inhibit all service codes',
-    seed: 42,
+    seed: 2,
     plant: widenInhibition('XvsTasksDropped|'),
   },
   {
     name: 'XvsDeliveryBlackhole inhibits all service codes',
-    seed: 320,
+    seed: 11,
     plant: widenInhibition('"XvsDeliveryBlackhole"'),
   },
   {
     name: 'rules compare with a moment, at which polls may have failed',
-    seed: 4,
+    seed: 17,
     plant: changeRules(/last_over_time\((\w+:\w+:\w+)\[1h\] (offset \w+)\)/g, '$1 $2'),
   },
   { name: 'no alert keeps firing', seed: 5, plant: changeRules(/ +keep_firing_for: .*\n/g, '') },
   {
     name: 'streams that come and go are not down',
-    seed: 8,
+    seed: 21,
     plant: changeRules('changes(service_code_task_name:xvs_expected_task_up:max[5m]) >= 3', 'vector(0) > 1'),
   },
   {
-    name: 'tasks that have long been silent are part of the share',
-    seed: 2,
+    name: 'tasks that come and go are not missing',
+    seed: 27,
+    plant: changeRules('resets(service_code:xvs_tasks:receiving[5m]) >= 2', 'vector(0) > 1'),
+  },
+  {
+    name: 'outputs that come and go are not missing',
+    seed: 11,
     plant: changeRules(
-      /service_code:xvs_tasks:receiving \+ service_code:xvs_tasks:silent\n +- \([^]*?> service_code:xvs_tasks:receiving\n +or\n/g,
+      'max without (instance, pod, job) (changes(xvs_expected_task_outputs[5m])) >= 3',
+      'vector(0) > 1',
+    ),
+  },
+  {
+    name: 'tasks that have long been silent are part of the share',
+    seed: 3,
+    plant: changeRules(
+      /service_code:xvs_tasks:receiving \+ service_code:xvs_tasks:silent\n +- \([^]*?<= max without[^]*? +or\n/g,
       `service_code:xvs_tasks:receiving + service_code:xvs_tasks:silent >= 4
             and service_code:xvs_tasks:silent > service_code:xvs_tasks:receiving
             or
 `,
     ),
   },
-  { name: 'alerts of a loss forget the level before it', seed: 2, plant: changeRules(MEMORY, '$1') },
+  {
+    name: 'the number of tasks before a loss is forgotten',
+    seed: 13,
+    plant: forgetLevel('service_code:xvs_listing_tasks:before_loss'),
+  },
+  {
+    name: 'the number of tasks before most service codes vanish is forgotten',
+    seed: 35,
+    plant: forgetLevel('service_code:xvs_listing_tasks:before_vanishing'),
+  },
+  {
+    name: 'the number of users before a loss is forgotten',
+    seed: 2,
+    plant: forgetLevel('service_code:xvs_listing_users:before_loss'),
+  },
+  {
+    name: 'the number of tasks that received data before ingest stopped is forgotten',
+    seed: 3,
+    plant: forgetLevel('service_code:xvs_tasks:before_stop'),
+  },
+  {
+    name: 'the number of tasks of a server before it left is forgotten',
+    seed: 2,
+    plant: forgetLevel('service_code_vs_id:xvs_tasks:half_lost_with_server'),
+  },
+  {
+    name: 'the number of viewers before a server delivered nothing is forgotten',
+    seed: 11,
+    plant: forgetLevel('service_code_vs_id_format:xvs_http_connections:before_blackhole'),
+  },
   {
     name: 'a listing is current only if the last poll succeeded',
-    seed: 9,
+    seed: 11,
     plant: changeRules(
       /(and ignoring \(task_name\) )service_code:xvs_listing_tasks:max/g,
       '$1(max without (instance, pod, job) (xvs_up) == 1)',
     ),
+  },
+  {
+    name: 'tasks of a server that become silent are not reported',
+    seed: 5,
+    plant: silenceAlert('XvsIngestStalled'),
+  },
+  // Those that a violation which is known to stay might hide.
+  { name: 'a server that leaves is not missed', seed: 2, plant: silenceAlert('XvsServerDisappeared') },
+  {
+    name: 'service codes that lose all tasks are not reported',
+    seed: 35,
+    plant: silenceAlert('XvsTasksVanished'),
+  },
+  {
+    name: 'XvsIngestStopped goes on long after ingest has recovered',
+    seed: 4,
+    plant: changeRules('keep_firing_for: 8m', 'keep_firing_for: 30m'),
   },
 ];

@@ -1,4 +1,4 @@
-import { evaluateRules } from './evaluation.ts';
+import { evaluateRules, type FiringAlerts } from './evaluation.ts';
 import { notify, readInhibitions, type SentAlert } from './notifications.ts';
 import { judgeNight, type Violation } from './oracle.ts';
 import { findResidue } from './residues.ts';
@@ -22,21 +22,34 @@ export interface NightReport {
 }
 
 /** Runs a night through the rules and Alertmanager's inhibitions, and judges what receivers are told. */
-export async function runNight(
+export async function runNight(seed: number, files: AlertFiles): Promise<NightReport> {
+  return judgeAlerts(seed, await evaluateNight(seed, files), files);
+}
+
+/** Evaluates the rules on a night, which takes seconds. */
+export async function evaluateNight(
   seed: number,
-  { rules, alertmanager, promtool }: AlertFiles,
-): Promise<NightReport> {
+  { rules, promtool }: Pick<AlertFiles, 'rules' | 'promtool'>,
+): Promise<FiringAlerts> {
   const night = imagineNight(seed);
-  const inhibitions = readInhibitions(alertmanager);
   const evaluations = await Promise.all(
     night.phases.map((phase) => evaluateRules(rules, exposeNight(night, phase), promtool)),
   );
   // Two Prometheus that send the same alert send one.
-  const firing = (evaluations[0] ?? []).map((_, minute) => {
+  return (evaluations[0] ?? []).map((_, minute) => {
     const alerts = evaluations.flatMap((evaluation) => evaluation[minute] ?? []);
     return [...new Map(alerts.map((labels) => [JSON.stringify(labels), labels])).values()];
   });
-  const sent = notify(firing, inhibitions, night.silences);
+}
+
+/** Judges what receivers are told of the alerts that fire in a night. */
+export function judgeAlerts(
+  seed: number,
+  firing: FiringAlerts,
+  { alertmanager }: Pick<AlertFiles, 'alertmanager'>,
+): NightReport {
+  const night = imagineNight(seed);
+  const sent = notify(firing, readInhibitions(alertmanager), night.silences);
   const found = judgeNight(night, sent);
   return {
     night,

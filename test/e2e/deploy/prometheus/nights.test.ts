@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { readDeployFile } from '../../../support/deploy-files.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { listKnownSeries } from '../../../support/known-names.ts';
+import { PLANTED_FAULTS } from '../../../support/night/faults.ts';
+import { readInhibitions } from '../../../support/night/notifications.ts';
 import { formatReport, runNight } from '../../../support/night/report.ts';
 import { imagineNight } from '../../../support/night/script.ts';
 import { exposeNight } from '../../../support/night/series.ts';
@@ -31,4 +33,26 @@ test('a night has only series that the exporter exposes', async () => {
     return own !== undefined && names.every((label) => own.has(label)) ? [] : [series];
   });
   assert.deepEqual(unknown, []);
+});
+
+test('a fault is planted in each inhibition of a service code and in each level that goes on by itself', () => {
+  const planted = PLANTED_FAULTS.map(({ plant }) => plant(files));
+  const inhibitions = readInhibitions(files.alertmanager);
+  const sound = inhibitions.flatMap(({ equal }, index) => {
+    const isWidened = planted.some(
+      ({ alertmanager }) => readInhibitions(alertmanager)[index]?.equal.includes('service_code') === false,
+    );
+    return equal.includes('service_code') && !isWidened ? [inhibitions[index]] : [];
+  });
+  assert.deepEqual(sound, []);
+
+  const goesOn = (rules: string): string[] =>
+    [...rules.matchAll(/record: (\S+)\n(?: +#.*\n)* +expr: \|-\n +(\S+)\n/g)]
+      .filter(([, record, first]) => record === first)
+      .map(([, record = '']) => record);
+  const kept = goesOn(files.rules).filter((record) =>
+    planted.every(({ rules }) => goesOn(rules).includes(record)),
+  );
+  assert.equal(goesOn(files.rules).length, 6);
+  assert.deepEqual(kept, []);
 });
