@@ -4,7 +4,7 @@ import type { Snapshot } from '../tally/snapshot.ts';
 
 /** A name is logged at most once in this time. */
 const MIN_PAUSE_MS = 60_000;
-const MAX_NAMES = 10;
+const MAX_STREAMS = 10;
 
 type State = ExpectedTask['condition'] | 'slow';
 
@@ -38,8 +38,8 @@ export class ExpectedTaskLogger {
       return [task.name, { state, atMs: monotonicMs }];
     });
     this.#logged = new Map(logged);
-    if (short.length > 0) this.#logger.warn(listNames(short), 'Expected streams fall short');
-    if (back.length > 0) this.#logger.info(listNames(back), 'Expected streams are back');
+    if (short.length > 0) this.#logger.warn(toFields(short), 'Expected streams fall short');
+    if (back.length > 0) this.#logger.info(toFields(back), 'Expected streams are back');
   }
 }
 
@@ -53,6 +53,6 @@ function describe({ name, sinceMs, slowSinceMs }: ExpectedTask, state: State): s
   return `${name} ${formatTaskCondition(state)}${since}`;
 }
 
-function listNames(names: readonly string[]): object {
-  return { count: names.length, names: names.slice(0, MAX_NAMES) };
+function toFields(streams: readonly string[]): object {
+  return { count: streams.length, streams: streams.slice(0, MAX_STREAMS) };
 }

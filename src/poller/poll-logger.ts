@@ -41,9 +41,9 @@ export class PollLogger {
     const spent = 'The accounts of the process are used up; bytes of some tasks are not counted';
     this.#logProblem(spent, account, { tasks: account });
     const { input = 0, http_output = 0 } = readCounts(problems.directions, 'byteCountImplausible');
-    for (const [direction, gains] of Object.entries({ input, http_output })) {
+    for (const [direction, count] of Object.entries({ input, http_output })) {
       const message = 'Byte counts fell or leapt; they wait for three listings to confirm them';
-      this.#logProblem(message, gains, { direction, gains }, direction);
+      this.#logProblem(message, count, { direction, byte_counts: count }, direction);
     }
   }
 

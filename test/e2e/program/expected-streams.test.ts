@@ -25,8 +25,8 @@ test('the log says which expected streams are missing at the start, and which st
   const lines = exporter.stderr.match(/.*Expected streams.*/g) ?? [];
   assert.deepEqual(
     lines.map((line) => {
-      const { level, service_code: code, count, names } = JSON.parse(line);
-      return [level, code, count, String(names).replace(/\d{4}-.*Z/, 'TIME')];
+      const { level, service_code: code, count, streams } = JSON.parse(line);
+      return [level, code, count, String(streams).replace(/\d{4}-.*Z/, 'TIME')];
     }),
     [
       ['warn', 'TESTING', 1, 'ghost missing'],

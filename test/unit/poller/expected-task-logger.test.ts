@@ -36,16 +36,16 @@ function start() {
   return { list };
 }
 
-const warn = (...names: readonly string[]) => ({
+const warn = (...streams: readonly string[]) => ({
   level: 'warn',
-  count: names.length,
-  names,
+  count: streams.length,
+  streams,
   msg: 'Expected streams fall short',
 });
-const info = (...names: readonly string[]) => ({
+const info = (...streams: readonly string[]) => ({
   level: 'info',
-  count: names.length,
-  names,
+  count: streams.length,
+  streams,
   msg: 'Expected streams are back',
 });
 

@@ -143,7 +143,7 @@ const PROBLEMS: readonly (readonly [string, object, Counts, Snapshot?])[] = [
     (direction) =>
       [
         'Byte counts fell or leapt; they wait for three listings to confirm them',
-        { direction, gains: 2 },
+        { direction, byte_counts: 2 },
         { directions: { [direction]: 2 } },
       ] as const,
   ),
