@@ -63,8 +63,6 @@ export class ServiceCodePoller {
   #state: CodeState;
   /** Whether earlier listings had records that name the code; those of an alias never do. */
   #isNamed = false;
-  /** End of the pause that the service asked for; monotonic. */
-  #pausedUntilMs = 0;
   /** Monotonic time at which the loop should wake up or the running poll started; `undefined` while idle. */
   #pendingSinceMs: number | undefined;
 
@@ -102,16 +100,21 @@ export class ServiceCodePoller {
   /** Applies new settings. During a poll, only the expectation and the labels may differ. */
   configure(code: PolledCode): void {
     const { tally } = this.#options;
-    // The pause was requested by the server at the old address.
+    let { failure } = this.#state;
     if (code.baseUrl !== this.#code.baseUrl) {
-      this.#pausedUntilMs = 0;
+      // The pause was requested by the server at the old address.
+      failure &&= { ...failure, pausedUntilMs: undefined };
       this.#isNamed = false;
     }
     this.#code = code;
     tally.stallAfterMs = code.stallAfterMs;
     tally.pollIntervalMs = code.intervalMs;
     tally.expectation = code.expectation;
-    this.#publish({});
+    this.#publish({ failure });
+  }
+
+  get #pausedUntilMs(): number {
+    return this.#state.failure?.pausedUntilMs ?? 0;
   }
 
   /** Whether the loop or a poll is late: over a minute, and twice the longest poll. `nowMs` is monotonic. */
@@ -200,7 +203,6 @@ export class ServiceCodePoller {
     const { goodAddresses } = this.#options;
     const { href, origin } = new URL(this.#code.baseUrl);
     const monotonicMs = this.#options.clock.monotonic();
-    this.#pausedUntilMs = monotonicMs + Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS);
     const failure: PollFailure = {
       reason: error.reason,
       message: error.message,
@@ -212,7 +214,10 @@ export class ServiceCodePoller {
         hasOriginSucceeded: goodAddresses.has(origin),
       }),
       sinceMs: this.#state.failure?.sinceMs ?? monotonicMs,
-      pausedUntilMs: this.#pausedUntilMs > monotonicMs ? this.#pausedUntilMs : undefined,
+      pausedUntilMs:
+        error.retryAfterMs === undefined
+          ? undefined
+          : monotonicMs + Math.min(error.retryAfterMs, MAX_PAUSE_MS),
     };
     const durationMs = monotonicMs - startedMs;
     const errorCode = failed[getCodeKind(error.reason)];

@@ -150,16 +150,18 @@ test('a new stall_after applies from the next listing on', async (t) => {
 });
 
 test('a pause that the service asked for survives a new secret, but not a new address', async (t) => {
-  const { clock, client, poller, start } = createRig(t);
+  const { clock, client, poller, start, getState } = createRig(t);
   await start();
   const throttled = new UpstreamError('http_status', 'Expected 2xx', { status: 429, retryAfterMs: 60_000 });
   await client.latest.fail(throttled);
   await poller.apply([withSecret('A', 'new')]);
   await advanceClock(clock, 0);
   assert.equal(client.requests.length, 1);
+  assert.equal(getState().failure?.pausedUntilMs, clock.monotonic() + 60_000);
   await poller.apply([createPolledCode('A', { baseUrl: 'http://[::1]' })]);
   await advanceClock(clock, 0);
   assert.equal(client.requests.length, 2);
+  assert.equal(getState().failure?.pausedUntilMs, undefined);
 });
 
 test('a removed code leaves no series after its poll has ended', async (t) => {
