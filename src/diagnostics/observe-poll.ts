@@ -4,13 +4,12 @@ import type { ReaderPool } from '../listing/reader.ts';
 import { fetchListing, type FailedListing, type GoodListing } from '../poller/fetch-listing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type ClientOptions, type ListingTarget, UpstreamClient } from '../upstream/client.ts';
-import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
+import type { RedactedRequest } from '../upstream/request-observer.ts';
 import { TaskNameFinder, type NamesOfSource } from './task-names.ts';
 
 export interface Observation {
   readonly target: ListingTarget;
   readonly fetched: GoodListing | FailedListing;
-  readonly response: ResponseHead | undefined;
   /** The last request that was signed. */
   readonly request: RedactedRequest | undefined;
   /** Whether its connection was made, through a proxy too: a request is signed before. */
@@ -49,7 +48,6 @@ export async function observePoll(
   const startedMs = clock.monotonic();
   const elapsedMs = (): number => clock.monotonic() - startedMs;
   let request: RedactedRequest | undefined;
-  let response: ResponseHead | undefined;
   let connectedMs: number | undefined;
   let firstByteMs: number | undefined;
   let compressedBytes = 0;
@@ -74,9 +72,8 @@ export async function observePoll(
       connecting = 0;
       request = signed;
     },
-    onResponse: (head) => {
+    onResponse: () => {
       firstByteMs = elapsedMs();
-      response = head;
     },
     onBodyBytes: (bytes) => {
       compressedBytes += bytes;
@@ -86,7 +83,6 @@ export async function observePoll(
   return {
     target,
     fetched,
-    response,
     request,
     isRequestSent: connectedMs !== undefined && connecting === 0,
     connection,

@@ -26,8 +26,8 @@ function* listSections(
   nowMs: number,
   expectedTasks: readonly ExpectedTask[],
 ): Generator<Section> {
-  const { fetched, response } = observation;
-  const { error } = fetched;
+  const { fetched } = observation;
+  const { error, response } = fetched;
   yield ['request', formatRequest(observation)];
   yield ['signed', formatSigning(observation)];
   yield ['connection', formatConnection(observation, nowMs)];
@@ -67,9 +67,9 @@ function formatSigning({ request, target: { signing, secret } }: Observation): r
   return [...text, `HMAC of ${signing.algorithm}, ${signing.encoding}, key ${key}`];
 }
 
-function formatConnection({ connection, response }: Observation, nowMs: number): readonly string[] {
+function formatConnection({ connection, fetched }: Observation, nowMs: number): readonly string[] {
   const { peer = 'none', proxy } = connection;
-  const until = response?.certificateNotAfterMs;
+  const until = fetched.response?.certificateNotAfterMs;
   const days = Math.floor(((until ?? 0) - nowMs) / 86_400_000);
   const validity = until === undefined ? '' : `, certificate valid until ${formatDate(until)} (${days} days)`;
   return [peer + validity, ...(proxy === undefined ? [] : [`through the proxy ${proxy}`])];

@@ -12,7 +12,6 @@ import { FOREIGN_LISTING, type FailedListing, type GoodListing } from './fetch-l
 export interface Symptoms {
   readonly target: ListingTarget;
   readonly fetched: GoodListing | FailedListing;
-  readonly response: ResponseHead | undefined;
   /** Whether a poll at this base URL has succeeded, of whichever service code. */
   readonly hasSucceeded?: boolean;
   /** Whether a poll at its scheme, host and port has. */
@@ -49,10 +48,9 @@ export function findRemedies(symptoms: Symptoms): readonly string[] {
 
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
 function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
-  const { target, fetched, response, connection, times } = symptoms;
-  const { hasSucceeded = false, hasOriginSucceeded = hasSucceeded } = symptoms;
+  const { target, fetched, connection, times, hasSucceeded = false, hasOriginSucceeded = false } = symptoms;
   const { baseUrl } = target;
-  const { error } = fetched;
+  const { error, response } = fetched;
   const { host, hostname, port, origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/\/+$/, '');
   const { reason, code = '', addresses = 1, isCutOff, invalidByte } = error ?? {};
@@ -158,8 +156,9 @@ function hasBegun({ ret, users, tasks }: FailedListing): boolean {
 }
 
 /** The service understood the request and rejected it. */
-function* diagnoseRejection({ target, fetched, response }: Symptoms): Generator<string> {
+function* diagnoseRejection({ target, fetched }: Symptoms): Generator<string> {
   const { serviceCode, secret } = target;
+  const { response } = fetched;
   const isApiError = fetched.error?.reason === 'api_error';
   if (!isApiError && response?.status !== 401 && response?.status !== 403) return;
   if (QUOTED.test(secret))

@@ -209,7 +209,6 @@ export class ServiceCodePoller {
       remedies: findRemedies({
         target: this.#code,
         fetched: failed,
-        response: failed.response,
         hasSucceeded: goodAddresses.has(href),
         hasOriginSucceeded: goodAddresses.has(origin),
       }),

@@ -1,5 +1,5 @@
 import type { Observation } from '../../../src/diagnostics/observe-poll.ts';
-import type { FailedListing } from '../../../src/poller/fetch-listing.ts';
+import type { FailedListing, GoodListing } from '../../../src/poller/fetch-listing.ts';
 import {
   UpstreamError,
   type PollErrorReason,
@@ -19,12 +19,13 @@ const LISTING = {
 };
 
 /** A poll that read a listing. */
-export function createGoodListing(listing: object = LISTING): Observation['fetched'] {
+export function createGoodListing(listing: object = LISTING, response = createResponse()): GoodListing {
   return {
     listing: readInChunks(Buffer.from(JSON.stringify(listing)), []),
     ret: 0,
     bytes: 1000,
     status: 200,
+    response,
   };
 }
 
@@ -39,7 +40,6 @@ export function createObservation(overrides: Partial<Observation> = {}): Observa
       timeoutMs: 10_000,
     },
     fetched: createGoodListing(),
-    response: createResponse({}),
     request: {
       line: 'GET /api/20140928/task_list?service_code=TESTING HTTP/1.1',
       headers: { host: 'live.example.com', 'xvs-signature': '<signature of 64 characters>' },
@@ -57,22 +57,20 @@ export function createObservation(overrides: Partial<Observation> = {}): Observa
   };
 }
 
-/** The fields of a poll without a response. */
-export const NO_RESPONSE = { response: undefined, compressedBytes: 0 };
-
-/** A poll that failed. */
+/** A poll that failed, by default with a response. */
 export function createFailure(
   reason: PollErrorReason,
   details: UpstreamErrorDetails = {},
   progress: Partial<FailedListing> = {},
 ): FailedListing {
   const error = new UpstreamError(reason, 'It failed', details);
-  return { error, users: 0, tasks: 0, ret: undefined, bytes: 1000, status: undefined, ...progress };
+  const read = { users: 0, tasks: 0, ret: undefined, bytes: 1000 };
+  return { error, ...read, status: undefined, response: createResponse(), ...progress };
 }
 
 /** A response, of a service whose clock agrees, with these headers besides. */
 export function createResponse(
-  overrides: Partial<ResponseHead>,
+  overrides: Partial<ResponseHead> = {},
   headers: Readonly<Record<string, string>> = {
     'content-type': 'application/json',
     'content-encoding': 'gzip',

@@ -3,13 +3,7 @@ import { test } from 'node:test';
 import { formatReport } from '../../../src/diagnostics/report.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import type { Observation } from '../../../src/diagnostics/observe-poll.ts';
-import {
-  createFailure,
-  createGoodListing,
-  createObservation,
-  createResponse,
-  NO_RESPONSE,
-} from './observations.ts';
+import { createFailure, createGoodListing, createObservation, createResponse } from './observations.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 
@@ -39,8 +33,8 @@ const CASES: readonly (readonly [name: string, overrides: Partial<Observation>])
   [
     'no-response',
     {
-      ...NO_RESPONSE,
-      fetched: createFailure('connect', { code: 'ECONNREFUSED' }),
+      fetched: createFailure('connect', { code: 'ECONNREFUSED' }, { response: undefined }),
+      compressedBytes: 0,
       isRequestSent: false,
       connection: {},
       times: { connectedMs: undefined, firstByteMs: undefined, totalMs: 56 },
@@ -50,21 +44,30 @@ const CASES: readonly (readonly [name: string, overrides: Partial<Observation>])
     'invalid-entries',
     {
       taskNames: undefined,
-      fetched: createGoodListing(INVALID_ENTRIES),
+      fetched: createGoodListing(
+        INVALID_ENTRIES,
+        createResponse({
+          clockOffset: { aheadMs: 2000, uncertaintyMs: 500 },
+          certificateNotAfterMs: NOW_MS + 40.5 * 86_400_000,
+        }),
+      ),
       connection: { peer: '[2001:db8::7]:443 (IPv6), TLSv1.2' },
-      response: createResponse({
-        clockOffset: { aheadMs: 2000, uncertaintyMs: 500 },
-        certificateNotAfterMs: NOW_MS + 40.5 * 86_400_000,
-      }),
     },
   ],
   [
     'redirect',
     {
-      fetched: createFailure('http_status', {}, { users: 7, tasks: 2 }),
-      response: createResponse(
-        { status: 301, clockOffset: { aheadMs: -90_000, uncertaintyMs: 500 } },
-        { location: 'https://other.example.com/x?token=1', 'content-type': 'text/plain; charset=utf-8' },
+      fetched: createFailure(
+        'http_status',
+        {},
+        {
+          users: 7,
+          tasks: 2,
+          response: createResponse(
+            { status: 301, clockOffset: { aheadMs: -90_000, uncertaintyMs: 500 } },
+            { location: 'https://other.example.com/x?token=1', 'content-type': 'text/plain; charset=utf-8' },
+          ),
+        },
       ),
       connection: { proxy: 'proxy.example.com:3128', peer: '192.0.2.1:3128 (IPv4), no TLS' },
     },

@@ -12,23 +12,19 @@ import {
   createGoodListing,
   createObservation,
   createResponse,
-  NO_RESPONSE,
 } from '../diagnostics/observations.ts';
 
 /** A poll that failed without a response. */
 const fail = (reason: Parameters<typeof createFailure>[0], code?: string): Partial<Observation> => ({
-  ...NO_RESPONSE,
-  fetched: createFailure(reason, code === undefined ? {} : { code }),
+  fetched: createFailure(reason, code === undefined ? {} : { code }, { response: undefined }),
 });
 /** A poll that failed because of the status of its response. */
 const respond = (status: number, headers: Readonly<Record<string, string>> = {}): Partial<Observation> => ({
-  fetched: createFailure('http_status'),
-  response: createResponse({ status }, headers),
+  fetched: createFailure('http_status', {}, { response: createResponse({ status }, headers) }),
 });
 /** A poll that failed with a status, whose response asks for a pause. */
 const pause = (status: number): Partial<Observation> => ({
-  fetched: createFailure('http_status'),
-  response: createResponse({ status, retryAfterMs: 60_000 }),
+  fetched: createFailure('http_status', {}, { response: createResponse({ status, retryAfterMs: 60_000 }) }),
 });
 /** A poll whose body is not JSON. */
 const receive = (
@@ -36,22 +32,29 @@ const receive = (
   details: Parameters<typeof createFailure>[1] = {},
   headers: Readonly<Record<string, string>> = {},
 ): Partial<Observation> => ({
-  fetched: createFailure('not_json', details, { bytes: bodyStart.length, bodyStart }),
-  response: createResponse({}, headers),
+  fetched: createFailure('not_json', details, {
+    bytes: bodyStart.length,
+    bodyStart,
+    response: createResponse({}, headers),
+  }),
 });
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 const { target } = createObservation();
-const rejected = { fetched: createFailure('api_error', {}, { ret: 1005 }) };
-const offset = (aheadMs: number): Partial<Observation> => ({
-  response: createResponse({ clockOffset: { aheadMs, uncertaintyMs: 500 } }),
+/** A poll that the service rejected by `ret`. */
+const reject = (head: Parameters<typeof createResponse>[0] = {}): Partial<Observation> => ({
+  fetched: createFailure('api_error', {}, { ret: 1005, response: createResponse(head) }),
 });
+const succeed = (...response: Parameters<typeof createResponse>): Partial<Observation> => ({
+  fetched: createGoodListing(undefined, createResponse(...response)),
+});
+const offset = (aheadMs: number) => ({ clockOffset: { aheadMs, uncertaintyMs: 500 } });
 const http = { target: { ...target, baseUrl: 'http://live.example.com:8080' } };
 const proxy = { connection: { proxy: 'proxy.example.com:3128' } };
 
 /** Overrides of a successful observation by what they stand for. */
 const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'a successful poll': {},
-  'a clock offset within the tolerance': offset(30_400),
+  'a clock offset within the tolerance': succeed(offset(30_400)),
   'HTTPS to an HTTP port': fail('tls', 'ERR_SSL_WRONG_VERSION_NUMBER'),
   'HTTP to an HTTPS port that closes the connection': { ...fail('reset', 'UND_ERR_SOCKET'), ...http },
   'HTTP to an HTTPS port that sends a TLS alert': { ...fail('not_json', 'HPE_INVALID_CONSTANT'), ...http },
@@ -98,7 +101,7 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'a web page, recognized by its first character': receive(' <!doctype html>'),
   'a web page, recognized by its media type': receive('Welcome', {}, HTML),
   'a web page of status 502': { ...respond(502, HTML) },
-  'a listing with the media type of a web page': { response: createResponse({}, HTML) },
+  'a listing with the media type of a web page': succeed({}, HTML),
   'a warning of PHP before the listing': receive(
     '<br />\n<b>Warning</b>:  Undefined index in <b>/srv/a.php</b><br />\n{"ret":0,"user_list":[',
     {},
@@ -123,23 +126,22 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'status 403 with Retry-After': pause(403),
   'status 429 with Retry-After': pause(429),
   'status 503 with Retry-After': pause(503),
-  'a rejection by ret with Retry-After': { ...rejected, response: createResponse({ retryAfterMs: 60_000 }) },
+  'a rejection by ret with Retry-After': reject({ retryAfterMs: 60_000 }),
   'a name with two addresses': {
-    ...NO_RESPONSE,
-    fetched: createFailure('timeout', { code: 'ETIMEDOUT', addresses: 2 }),
+    fetched: createFailure('timeout', { code: 'ETIMEDOUT', addresses: 2 }, { response: undefined }),
   },
-  'a response of a cache': { response: createResponse({ ageMs: 120_000 }) },
+  'a response of a cache': succeed({ ageMs: 120_000 }),
   'a listing of another service code': { fetched: createFailure('bad_shape', { code: 'FOREIGN_LISTING' }) },
   'a listing beyond the size limit': { fetched: createFailure('too_large') },
   'JSON that is not a listing': { fetched: createFailure('bad_shape') },
   'invalid records': { fetched: createGoodListing({ ret: 0, user_list: [7], task_list: [] }) },
-  'a rejection by ret': rejected,
-  'a large clock offset': { ...rejected, ...offset(-3_600_100) },
-  'a rejected secret in quotes': { ...rejected, target: { ...target, secret: '"abc"' } },
+  'a rejection by ret': reject(),
+  'a large clock offset': reject(offset(-3_600_100)),
+  'a rejected secret in quotes': { ...reject(), target: { ...target, secret: '"abc"' } },
   'an accepted secret with quotes': { target: { ...target, secret: '"abc"' } },
-  'a rejected service code in quotes': { ...rejected, target: { ...target, serviceCode: '"TESTING"' } },
+  'a rejected service code in quotes': { ...reject(), target: { ...target, serviceCode: '"TESTING"' } },
   'a rejected service code with an invisible character': {
-    ...rejected,
+    ...reject(),
     target: { ...target, serviceCode: 'TEST\u200bING' },
   },
 };
