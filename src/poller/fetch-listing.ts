@@ -2,12 +2,7 @@ import { ReadError } from '../json-columns/read-error.ts';
 import { ListingReader, type ReaderPool } from '../listing/reader.ts';
 import type { AccountReservations, Listing, ListingOptions } from '../listing/listing.ts';
 import { isResourceError } from '../runtime/errors.ts';
-import {
-  isSuccessStatus,
-  type ListingResponse,
-  type ListingTarget,
-  type UpstreamClient,
-} from '../upstream/client.ts';
+import { isSuccessStatus, type ListingTarget, type UpstreamClient } from '../upstream/client.ts';
 import { toUpstreamError } from '../upstream/error-classification.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { RequestObserver, ResponseHead } from '../upstream/request-observer.ts';
@@ -23,8 +18,7 @@ interface FetchResult {
   readonly ret: number | undefined;
   /** Decompressed bytes received, 0 for an empty body; `undefined` if there was no body. */
   readonly bytes: number | undefined;
-  readonly status: number | undefined;
-  readonly response?: ResponseHead | undefined;
+  readonly response: ResponseHead | undefined;
 }
 
 /** A complete, valid listing with `ret` 0. */
@@ -57,12 +51,12 @@ export async function fetchListing(
   using reader = new ListingReader(request, readers, accountShare);
   const received = new ReceivedResponse(reader, observer);
   try {
-    const head = await client.requestListing(request, received.onChunk, signal, received.observer);
-    const listing = received.end(head.status);
+    const response = await client.requestListing(request, received.onChunk, signal, received.observer);
+    const listing = received.end();
     const { ret } = reader.progress;
-    if (isSuccessStatus(head.status) && listing !== undefined)
+    if (isSuccessStatus(response.status) && listing !== undefined)
       return { listing, ret, ...received.describe() };
-    throw createResponseError(head, ret);
+    throw createResponseError(response, ret);
   } catch (error) {
     const failure = toListingError(error);
     if (failure === undefined) throw error;
@@ -78,7 +72,6 @@ class ReceivedResponse {
   readonly #reader: ListingReader;
   readonly #observer: ListingObserver | undefined;
   #head: ResponseHead | undefined;
-  #status: number | undefined;
   #bytes: number | undefined;
   #bodyStart = '';
   #isReadable = true;
@@ -104,34 +97,33 @@ class ReceivedResponse {
     return this.#bodyStart;
   }
 
-  readonly onChunk = (chunk: Uint8Array, status: number): void => {
+  readonly onChunk = (chunk: Uint8Array): void => {
     this.#bytes = (this.#bytes ?? 0) + chunk.length;
     const missing = BODY_START_BYTES - this.#bodyStart.length;
     if (missing > 0) this.#bodyStart += Buffer.from(chunk.subarray(0, missing)).toString('latin1');
     this.#observer?.onChunk?.(chunk);
-    this.#tryToRead(status, () => this.#reader.write(chunk));
+    this.#tryToRead(() => this.#reader.write(chunk));
   };
 
   /** Ends the body. The reader may hold the bytes of `ret` until then. */
-  end(status: number): Listing | undefined {
+  end(): Listing | undefined {
     this.#bytes ??= 0;
-    const listing = this.#tryToRead(status, () => this.#reader.end());
+    const listing = this.#tryToRead(() => this.#reader.end());
     if (listing !== undefined) this.#bodyStart = '';
     return listing;
   }
 
   describe(): Omit<FetchResult, 'ret'> {
-    return { bytes: this.#bytes, status: this.#status ?? this.#head?.status, response: this.#head };
+    return { bytes: this.#bytes, response: this.#head };
   }
 
   /** The body of an error response may be anything; it is read only for its `ret`. */
-  #tryToRead<T>(status: number, read: () => T): T | undefined {
-    this.#status = status;
+  #tryToRead<T>(read: () => T): T | undefined {
     if (!this.#isReadable) return undefined;
     try {
       return read();
     } catch (error) {
-      if (isSuccessStatus(status) || !(error instanceof ReadError)) throw error;
+      if (isSuccessStatus(this.#head?.status ?? 0) || !(error instanceof ReadError)) throw error;
       this.#isReadable = false;
       return undefined;
     }
@@ -149,7 +141,7 @@ export function rejectForeign({ listing, ...good }: GoodListing): FailedListing 
   return { ...good, error: new UpstreamError('bad_shape', message, { code: FOREIGN_LISTING }), users, tasks };
 }
 
-function createResponseError(response: ListingResponse, ret: number | undefined): UpstreamError {
+function createResponseError(response: ResponseHead, ret: number | undefined): UpstreamError {
   const { status } = response;
   if (isSuccessStatus(status))
     return new UpstreamError('api_error', `Expected ret 0, found ${ret}`, response);

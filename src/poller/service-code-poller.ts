@@ -219,7 +219,7 @@ export class ServiceCodePoller {
           : monotonicMs + Math.min(error.retryAfterMs, MAX_PAUSE_MS),
     };
     const durationMs = monotonicMs - startedMs;
-    const errorCode = failed[getCodeKind(error.reason)];
+    const errorCode = getCodeKind(error.reason) === 'ret' ? failed.ret : failed.response?.status;
     const poll = { atMs: monotonicMs, durationMs, error: error.reason, errorCode };
     this.#endPoll(failed, poll, { isUp: false, lastPollMs: monotonicMs, failure });
     this.#options.pollLogger.logFailure(failed, durationMs);
@@ -227,7 +227,7 @@ export class ServiceCodePoller {
 
   /** Publishes the state after a poll; `changes` are those of its outcome. */
   #endPoll(
-    { ret, status, bytes, response }: GoodListing | FailedListing,
+    { ret, bytes, response }: GoodListing | FailedListing,
     poll: CompletedPoll,
     changes: Partial<CodeState>,
   ): void {
@@ -239,7 +239,7 @@ export class ServiceCodePoller {
     this.#publish({
       ...changes,
       ret,
-      httpStatus: status,
+      httpStatus: response?.status,
       polls: {
         ...polls,
         ended: polls.ended + 1,

@@ -36,19 +36,11 @@ export interface ListingTarget {
   readonly timeoutMs: number;
 }
 
-/** A response whose body has been passed to the consumer. */
-export interface ListingResponse {
-  readonly status: number;
-  /** The delay that the service requested with `Retry-After`. */
-  readonly retryAfterMs?: number | undefined;
-}
-
-/** Receives the decoded chunks of a body as they arrive, with the HTTP status of the response. */
-export type BodyConsumer = (chunk: Uint8Array, status: number) => void;
+/** Receives the decoded chunks of a body as they arrive, after the observer has received the head. */
+export type BodyConsumer = (chunk: Uint8Array) => void;
 
 interface Received {
-  readonly response: ListingResponse;
-  readonly header: ResponseHead['header'];
+  readonly head: ResponseHead;
   readonly body: Readable;
 }
 
@@ -88,7 +80,7 @@ export class UpstreamClient implements AsyncDisposable {
     onBody: BodyConsumer,
     signal: AbortSignal,
     observer?: RequestObserver,
-  ): Promise<ListingResponse> {
+  ): Promise<ResponseHead> {
     signal.throwIfAborted();
     const { maxResponseBytes } = this.#options;
     using abort = linkAbort(signal);
@@ -99,13 +91,13 @@ export class UpstreamClient implements AsyncDisposable {
       () => undefined,
     );
     const received = await this.#send(target, abort.signal, observer);
-    const { status } = received.response;
+    const { status } = received.head;
     let consumerError: unknown;
     const pass = async (chunk: Buffer): Promise<void> => {
       await this.#gate.run(() => {
         abort.signal.throwIfAborted();
         try {
-          onBody(chunk, status);
+          onBody(chunk);
         } catch (error) {
           consumerError = error;
           throw error;
@@ -119,7 +111,7 @@ export class UpstreamClient implements AsyncDisposable {
         throw abort.signal.aborted ? abort.signal.reason : toUpstreamError(error, true);
     });
     signal.throwIfAborted();
-    return received.response;
+    return received.head;
   }
 
   /** Aborts requests in progress and closes all connections. */
@@ -148,7 +140,7 @@ export class UpstreamClient implements AsyncDisposable {
     const hadResponse = connections.originsWithResponse.has(address.origin);
     try {
       const received = await this.#attempt(target, address, signal, observer);
-      if (!hadResponse || !CONNECTION_STATUSES.includes(received.response.status)) return received;
+      if (!hadResponse || !CONNECTION_STATUSES.includes(received.head.status)) return received;
       received.body.on('error', () => undefined).destroy();
     } catch (error) {
       const reason = error instanceof UpstreamError ? error.reason : undefined;
@@ -212,18 +204,15 @@ export class UpstreamClient implements AsyncDisposable {
       return Array.isArray(value) ? value.join(', ') : value;
     };
     const times = readResponseTimes(header, requestMs, this.#clock.now());
-    observer?.onResponse({
-      status,
-      ...times,
-      certificateNotAfterMs: connections.getCertificateNotAfterMs(origin),
-      header,
-    });
-    return { response: { status, retryAfterMs: times.retryAfterMs }, header, body };
+    const certificateNotAfterMs = connections.getCertificateNotAfterMs(origin);
+    const head = { status, ...times, certificateNotAfterMs, header };
+    observer?.onResponse(head);
+    return { head, body };
   }
 
   /** Passes the decoded body of a response on; of an error response, at most an excerpt. */
   async #readBody(
-    { response: { status }, header, body }: Received,
+    { head: { status, header }, body }: Received,
     maxBytes: number,
     pass: (chunk: Buffer) => Promise<void>,
     observer: RequestObserver | undefined,

@@ -1,10 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type {
-  BodyConsumer,
-  ListingResponse,
-  ListingTarget,
-  UpstreamClient,
-} from '../../src/upstream/client.ts';
+import type { BodyConsumer, ListingTarget, UpstreamClient } from '../../src/upstream/client.ts';
+import type { RequestObserver, ResponseHead } from '../../src/upstream/request-observer.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { PUBLISHED_SCHEME } from './published-scheme.ts';
 
@@ -26,15 +22,28 @@ export function createListingBody(inputBytes: number, ret: number = 0): string {
   });
 }
 
+/** The head of a response with status 200 and without headers, apart from the given overrides. */
+export function createHead(overrides: Partial<ResponseHead> = {}): ResponseHead {
+  return {
+    status: 200,
+    clockOffset: undefined,
+    ageMs: 0,
+    retryAfterMs: undefined,
+    certificateNotAfterMs: undefined,
+    header: () => undefined,
+    ...overrides,
+  };
+}
+
 /** A pending request. The test sends its response. */
 export interface PendingRequest {
   readonly target: ListingTarget;
   readonly atMs: number;
   readonly signal: AbortSignal;
-  /** Delivers a part of the body. */
-  write(text: string, status?: number): void;
-  /** Delivers the rest of the body and ends the response. */
-  respond(text: string, more?: Partial<ListingResponse>): Promise<void>;
+  /** Delivers the head and a part of the body. */
+  write(text: string, head?: Partial<ResponseHead>): void;
+  /** Delivers the head and the rest of the body, and ends the response. */
+  respond(text: string, head?: Partial<ResponseHead>): Promise<void>;
   fail(error: unknown): Promise<void>;
 }
 
@@ -59,7 +68,12 @@ export class ManualClient implements Pick<UpstreamClient, 'requestListing'> {
     return this.requests.map(({ atMs }) => atMs);
   }
 
-  requestListing(target: ListingTarget, onBody: BodyConsumer, signal: AbortSignal): Promise<ListingResponse> {
+  requestListing(
+    target: ListingTarget,
+    onBody: BodyConsumer,
+    signal: AbortSignal,
+    observer?: RequestObserver,
+  ): Promise<ResponseHead> {
     return new Promise((resolve, reject) => {
       const abort = (): void => reject(signal.reason);
       const settle = (end: () => void): void => {
@@ -67,16 +81,19 @@ export class ManualClient implements Pick<UpstreamClient, 'requestListing'> {
         end();
       };
       if (this.isAbortable) signal.addEventListener('abort', abort);
-      const write = (text: string, status = 200): void => onBody(Buffer.from(text), status);
+      const write: PendingRequest['write'] = (text, head) => {
+        observer?.onResponse(createHead(head));
+        onBody(Buffer.from(text));
+      };
       this.requests.push({
         target,
         atMs: this.#clock.now(),
         signal,
         write,
-        respond: async (text, more = {}) => {
+        respond: async (text, head) => {
           try {
-            write(text, more.status);
-            settle(() => resolve({ status: 200, ...more }));
+            write(text, head);
+            settle(() => resolve(createHead(head)));
           } catch (error) {
             settle(() => reject(error));
           }

@@ -6,6 +6,7 @@ import {
   type UpstreamErrorDetails,
 } from '../../../src/upstream/errors.ts';
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
+import { createHead } from '../../support/manual-client.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 import { readInChunks } from '../../support/read-listing.ts';
 
@@ -24,7 +25,6 @@ export function createGoodListing(listing: object = LISTING, response = createRe
     listing: readInChunks(Buffer.from(JSON.stringify(listing)), []),
     ret: 0,
     bytes: 1000,
-    status: 200,
     response,
   };
 }
@@ -65,7 +65,7 @@ export function createFailure(
 ): FailedListing {
   const error = new UpstreamError(reason, 'It failed', details);
   const read = { users: 0, tasks: 0, ret: undefined, bytes: 1000 };
-  return { error, ...read, status: undefined, response: createResponse(), ...progress };
+  return { error, ...read, response: createResponse(), ...progress };
 }
 
 /** A response, of a service whose clock agrees, with these headers besides. */
@@ -76,13 +76,9 @@ export function createResponse(
     'content-encoding': 'gzip',
   },
 ): ResponseHead {
-  return {
-    status: 200,
+  return createHead({
     clockOffset: { aheadMs: 100, uncertaintyMs: 550 },
-    ageMs: 0,
-    retryAfterMs: undefined,
-    certificateNotAfterMs: undefined,
     header: (name) => headers[name],
     ...overrides,
-  };
+  });
 }

@@ -1,26 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ListingResponse, UpstreamClient } from '../../../src/upstream/client.ts';
+import type { UpstreamClient } from '../../../src/upstream/client.ts';
 import type { AccountReservations } from '../../../src/listing/listing.ts';
 import { fetchListing, type GoodListing } from '../../../src/poller/fetch-listing.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
-import { TARGET } from '../../support/manual-client.ts';
+import { createHead, TARGET } from '../../support/manual-client.ts';
 
 type Client = Pick<UpstreamClient, 'requestListing'>;
 
 const LISTS = '"user_list":[{"vs_id":"s1"}],"task_list":[{"id":"t1","inputs":[],"outputs":[]}]';
 
 /** Creates a client with one response, whose body arrives in the given chunks. */
-function createClient(
-  status: number,
-  bodyChunks: readonly string[],
-  more: Partial<ListingResponse> = {},
-): Client {
+function createClient(status: number, bodyChunks: readonly string[]): Client {
   return {
-    requestListing: (_target, onBody) => {
-      for (const chunk of bodyChunks) onBody(Buffer.from(chunk), status);
-      return Promise.resolve({ status, ...more });
+    requestListing: (_target, onBody, _signal, observer) => {
+      const head = createHead({ status });
+      observer?.onResponse(head);
+      for (const chunk of bodyChunks) onBody(Buffer.from(chunk));
+      return Promise.resolve(head);
     },
   };
 }
@@ -32,8 +30,8 @@ test('a complete listing with ret 0 is good: the result has the listing and its 
   const text = `{"ret":0,${LISTS}}`;
   const fetched = await fetchFrom(createClient(200, [text.slice(0, 30), text.slice(30)]));
   assert.ok(fetched.error === undefined);
-  const { listing, ...response } = fetched;
-  assert.deepEqual(response, { ret: 0, bytes: text.length, status: 200, response: undefined });
+  const { listing, ret, bytes, response } = fetched;
+  assert.deepEqual([ret, bytes, response?.status], [0, text.length, 200]);
   assert.deepEqual([listing.users, listing.tasks.size], [1, 1]);
 });
 
@@ -100,7 +98,7 @@ for (const [name, body, reason, message, ret, status = 200] of CASES) {
     const isBodyError = reason === 'not_json' || reason === 'bad_shape';
     const { error, ...fetched } = await fetchFrom(createClient(status, [body]));
     assert.deepEqual(
-      [error?.reason, error?.status, fetched.ret, fetched.bytes, fetched.status],
+      [error?.reason, error?.status, fetched.ret, fetched.bytes, fetched.response?.status],
       [reason, isBodyError ? undefined : status, ret, body.length, status],
     );
     assert.ok(error?.message.startsWith('Expected ') && error.message.endsWith(message), error?.message);
@@ -123,17 +121,18 @@ test('an empty body has 0 bytes; without a response, size and status are undefin
     users: 0,
     tasks: 0,
     bytes: undefined,
-    status: undefined,
     response: undefined,
     bodyStart: '',
   });
 });
 
 test('an error of the client is returned with what was received before it', async () => {
+  const head = createHead();
   const broken = new UpstreamError('reset', 'The connection to the service broke');
   const client: Client = {
-    requestListing: (_target, onBody) => {
-      onBody(Buffer.from('{"ret":0,"user_list":[{},{'), 200);
+    requestListing: (_target, onBody, _signal, observer) => {
+      observer?.onResponse(head);
+      onBody(Buffer.from('{"ret":0,"user_list":[{},{'));
       return Promise.reject(broken);
     },
   };
@@ -143,8 +142,7 @@ test('an error of the client is returned with what was received before it', asyn
     users: 1,
     tasks: 0,
     bytes: 26,
-    status: 200,
-    response: undefined,
+    response: head,
     bodyStart: '{"ret":0,"user_list":[{},{',
   });
 });

@@ -50,7 +50,7 @@ function createProblems(counts: Counts = {}): ListingProblems {
   }));
 }
 
-const NOTHING_READ = { users: 0, tasks: 0, bytes: 0, status: undefined };
+const NOTHING_READ = { users: 0, tasks: 0, bytes: 0, response: undefined };
 
 function createFailure({ ret, ...details }: UpstreamErrorDetails & { ret?: number } = {}): FailedListing {
   const error = new UpstreamError('http_status', 'Expected HTTP status 2xx, found another', details);

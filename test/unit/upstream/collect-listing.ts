@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
-import {
-  type ClientOptions,
-  type ListingResponse,
-  type ListingTarget,
-  UpstreamClient,
-} from '../../../src/upstream/client.ts';
+import { type ClientOptions, type ListingTarget, UpstreamClient } from '../../../src/upstream/client.ts';
 import { type PollErrorReason, UpstreamError } from '../../../src/upstream/errors.ts';
+import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import type { ResolverOptions } from '../../../src/upstream/resolver.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 
@@ -50,7 +46,7 @@ export function targetAt(baseUrl: string, more: Partial<ListingTarget> = {}): Li
   };
 }
 
-export interface CollectedListing extends ListingResponse {
+export interface CollectedListing extends ResponseHead {
   readonly body: Buffer;
 }
 
