@@ -11,7 +11,7 @@ import { openReaderPool, READER_KEY_BYTES } from './poller/reader-module.ts';
 import { Store } from './poller/store.ts';
 import { Reloader, warnAboutUnmatched, type ReloadOutcome, type ReloadTrigger } from './reloader.ts';
 import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
-import { getWallOffsetMs, type Clock } from './runtime/clock.ts';
+import type { Clock } from './runtime/clock.ts';
 import type { Logger } from './runtime/logger.ts';
 import { importLevelDb } from './state/level-database.ts';
 import { StateStore } from './state/state-store.ts';
@@ -77,7 +77,7 @@ export function createExporter(
     state,
     ...build,
   });
-  const store = new Store(() => getWallOffsetMs(clock));
+  const store = new Store();
   const client = new UpstreamClient({ ...toClientOptions(upstream, build), clock });
   const poller = new Poller({
     codes: toPolledCodes(configuration),

@@ -8,6 +8,7 @@ import { formatReport } from '../diagnostics/report.ts';
 import { renderBlocks } from '../metrics/exposition.ts';
 import { createTally } from '../poller/poller.ts';
 import { openReaderPool, READER_KEY_BYTES } from '../poller/reader-module.ts';
+import { readInstant } from '../runtime/instant.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { formatShard } from '../sharding/shard.ts';
 import { withConfiguration, type CommandIo } from './command.ts';
@@ -86,8 +87,8 @@ export async function explainPolls(
     const tally = createTally(code, { ...metrics, ...ledger, perTask: false });
     tally.expectation = code.expectation;
     const count = ({ fetched }: Observation) => {
-      const at = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
-      return fetched.error === undefined ? tally.commit(fetched.listing, at).snapshot.expectedTasks : [];
+      if (fetched.error !== undefined) return [];
+      return tally.commit(fetched.listing, readInstant(clock)).snapshot.expectedTasks;
     };
     let observation = await poll();
     let expectedTasks = count(observation);

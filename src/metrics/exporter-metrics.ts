@@ -1,4 +1,5 @@
-import { getWallOffsetMs, type Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { getWallOffsetMs, readInstant } from '../runtime/instant.ts';
 import { MEMORY_LIMIT_BYTES } from '../runtime/limits.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
@@ -109,7 +110,7 @@ export class ExporterMetrics implements Disposable {
   }
 
   get configLoads(): ConfigLoads {
-    const offsetMs = getWallOffsetMs(this.#clock);
+    const offsetMs = getWallOffsetMs(readInstant(this.#clock));
     const sinceMs = this.#clock.monotonic() - CODE_LOSS_SHOWN_MS;
     const { lastSuccessMs, lastFailureMs } = this.#configLoads;
     return {
@@ -137,7 +138,7 @@ export class ExporterMetrics implements Disposable {
   #collectProcess(serviceCodes: number): readonly Family[] {
     const { version, revision, nodeVersion, shard = SINGLE_SHARD, accountBudget, log, state } = this.#options;
     const { lastSuccessMs, lastFailureMs } = this.#configLoads;
-    const offsetMs = getWallOffsetMs(this.#clock);
+    const offsetMs = getWallOffsetMs(readInstant(this.#clock));
     const toTimestamp = (ms: number): number => Math.round(ms + offsetMs) / 1000;
     return toFamilies(PROCESS_FAMILIES, {
       serviceCodes: columnOf(serviceCodes),

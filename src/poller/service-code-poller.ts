@@ -3,8 +3,8 @@ import { NO_STATIC_LABELS } from '../families/family.ts';
 import type { Histogram } from '../families/histogram.ts';
 import { BackgroundTask } from '../runtime/background-task.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { readInstant } from '../runtime/instant.ts';
 import { hideUnexpected } from '../tally/expected-counters.ts';
-import type { Instant } from '../tally/instant.ts';
 import type { TallyRecords } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
@@ -175,7 +175,7 @@ export class ServiceCodePoller {
 
   async #commit(good: GoodListing, startedMs: number): Promise<void> {
     const { tally, pollLogger, clock, persistence } = this.#options;
-    const { snapshot, problems, records } = tally.commit(good.listing, this.#getInstant());
+    const { snapshot, problems, records } = tally.commit(good.listing, readInstant(clock));
     const durationMs = clock.monotonic() - startedMs;
     // A listing that scrapes have seen must survive a kill of the process.
     await persistence?.write(tally.serviceCode, records);
@@ -270,10 +270,5 @@ export class ServiceCodePoller {
       snapshot: snapshot && hideUnexpected(snapshot, names),
     };
     this.#options.store.publish(this.#state);
-  }
-
-  #getInstant(): Instant {
-    const { clock } = this.#options;
-    return { wallMs: clock.now(), monotonicMs: clock.monotonic() };
   }
 }

@@ -16,14 +16,13 @@ import {
   type TableFamilyKey,
 } from '../listing/label-groups.ts';
 import type { Rows } from '../listing/rows.ts';
-import { getWallOffsetMs } from '../runtime/clock.ts';
+import { getWallOffsetMs, type Instant } from '../runtime/instant.ts';
 import {
   listExpectedTasks,
   type ExpectedMinima,
   type ExpectedTask,
   type Expectation,
 } from '../tally/expectations.ts';
-import type { Instant } from '../tally/instant.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import { POLL_FAMILIES, STATE_FAMILIES } from './catalogue.ts';
@@ -66,18 +65,12 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
 
 /** The latest state of every service code: written by polls, read by scrapes. */
 export class Store {
-  readonly #getWallOffsetMs: (() => number) | undefined;
   readonly #states = new Map<string, CodeState>();
   /** Series of a state, with and without what is hidden when its listing is stale. */
   readonly #seriesCounts = {
     current: new WeakMap<CodeState, number>(),
     stale: new WeakMap<CodeState, number>(),
   };
-
-  /** `getOffsetMs` tells what makes a monotonic time one of the wall clock, see `getWallOffsetMs`. */
-  constructor(getOffsetMs?: () => number) {
-    this.#getWallOffsetMs = getOffsetMs;
-  }
 
   publish(state: CodeState): void {
     this.#states.set(state.serviceCode, state);
@@ -96,14 +89,14 @@ export class Store {
   }
 
   /** Counts the series of all states, each state once. */
-  countSeries(nowMs: number): number {
+  countSeries(now: Instant): number {
     let sum = 0;
     for (const state of this.#states.values()) {
-      const known = this.#seriesCounts[isStale(state, nowMs) ? 'stale' : 'current'];
+      const known = this.#seriesCounts[isStale(state, now.monotonicMs) ? 'stale' : 'current'];
       let count = known.get(state);
       if (count === undefined) {
         count = 0;
-        for (const family of this.collectFamilies(nowMs, [state])) count += countSeries(family);
+        for (const family of this.collectFamilies(now, [state])) count += countSeries(family);
         known.set(state, count);
       }
       sum += count;
@@ -116,19 +109,18 @@ export class Store {
    * family for each service code.
    */
   *collectFamilies(
-    nowMs: number,
+    now: Instant,
     states: readonly CodeState[] = this.states,
     newCounters: NewCounters = 'zero',
   ): Generator<Family, void, undefined> {
-    const offsetMs = this.#getWallOffsetMs?.();
+    const wallOffsetMs = getWallOffsetMs(now);
     const codes = states.map((state) => {
-      const { at } = state.snapshot ?? {};
-      const shiftMs = at === undefined || offsetMs === undefined ? 0 : offsetMs - getOffsetOf(at);
+      const { at = now } = state.snapshot ?? {};
       const view = {
-        isListingStale: isStale(state, nowMs),
+        isListingStale: isStale(state, now.monotonicMs),
         newCounters,
-        wallOffsetMs: offsetMs ?? 0,
-        shiftMs,
+        wallOffsetMs,
+        shiftMs: wallOffsetMs - getWallOffsetMs(at),
       };
       return {
         serviceCode: state.serviceCode,
@@ -151,14 +143,10 @@ type SampleGetter = (state: CodeState, view: View) => Samples | undefined;
 interface View {
   readonly isListingStale: boolean;
   readonly newCounters: NewCounters;
-  /** What makes a monotonic time one of the wall clock, as that counts now. */
+  /** Added to a monotonic time, gives its wall-clock time. */
   readonly wallOffsetMs: number;
   /** How far the wall clock was set forward since the last listing. */
   readonly shiftMs: number;
-}
-
-function getOffsetOf({ wallMs, monotonicMs }: Instant): number {
-  return getWallOffsetMs({ now: () => wallMs, monotonic: () => monotonicMs });
 }
 
 /** What a label set of a counter shows while it is new: scrapes get 0, people its total. */

@@ -29,14 +29,3 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', cancel, { once: true });
     }),
 };
-
-/** Coarser than the readings of both clocks, so that timestamps that are derived twice are equal. */
-const OFFSET_STEP_MS = 100;
-
-/**
- * Added to a monotonic time, gives the wall-clock time of that moment, as the wall clock counts now. A
- * timestamp that was read from the wall clock has a false age as soon as that clock is set.
- */
-export function getWallOffsetMs(clock: Pick<Clock, 'now' | 'monotonic'>): number {
-  return Math.round((clock.now() - clock.monotonic()) / OFFSET_STEP_MS) * OFFSET_STEP_MS;
-}

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { linkAbort } from '../runtime/abort.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
+import { readInstant } from '../runtime/instant.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 import {
   readCodeEntry,
@@ -277,7 +278,7 @@ function restoreTally(
   options: OpenDatabaseOptions,
 ): Tally | undefined {
   const { clock } = options;
-  if (tally.restore(records, { wallMs: clock.now(), monotonicMs: clock.monotonic() })) return tally;
+  if (tally.restore(records, readInstant(clock))) return tally;
   logUnusable(serviceCode, options);
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { LabelSet } from '../families/label-set.ts';
 import { readCounts, sumByServer, type RowsOf } from '../listing/rows.ts';
-import type { Instant } from './instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 
 /** As in `XvsDeliveryBlackhole`. */
 const MIN_CONNECTIONS = 5;

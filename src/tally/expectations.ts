@@ -1,6 +1,6 @@
 import type { TaskReading } from '../listing/listing.ts';
 import type { ExpectedCounters } from './expected-counters.ts';
-import type { Instant } from './instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
 

@@ -2,7 +2,7 @@ import { recordOf } from '../families/record-of.ts';
 import { familiesOf, type ExpectedGroupName } from '../listing/label-groups.ts';
 import type { TaskReading } from '../listing/listing.ts';
 import { TextRows, type RowsOf } from '../listing/rows.ts';
-import type { Instant } from './instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
 import { NEW_MS } from './label-set-limit.ts';
 import type { TaskGain } from './ledger/ledger.ts';

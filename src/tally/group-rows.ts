@@ -2,7 +2,7 @@ import { recordOf } from '../families/record-of.ts';
 import { countersOf, familiesOf, labelGroup, type LabelGroupName } from '../listing/label-groups.ts';
 import { isNamed } from '../listing/label-values.ts';
 import { addOrSet, type Rows } from '../listing/rows.ts';
-import type { Instant } from './instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import { LabelSetLimit } from './label-set-limit.ts';
 
 /** The rows of one label group of one service code: those of listings in, what is exposed out. */

@@ -1,7 +1,7 @@
 import { internLabels, type LabelSet } from '../families/label-set.ts';
 import { countersOf, foldedPlacesOf, isClosed, type LabelGroupName } from '../listing/label-groups.ts';
 import { OTHER } from '../listing/label-values.ts';
-import type { Instant } from './instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 
 /** A label set that has been absent for longer gives its row to a new one. */
 const ABSENCE_MS = 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 import type { TaskReading } from '../listing/listing.ts';
-import type { Instant } from './instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { TaskAccount } from './ledger/task-account.ts';
 
 /** Tasks that are named for each reason: with ids of 40 characters, a snapshot holds about 2 kB of them. */

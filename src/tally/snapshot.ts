@@ -10,7 +10,7 @@ import type { RejectedEntry } from '../listing/listing.ts';
 import type { RowsOf } from '../listing/rows.ts';
 import type { StoppedDelivery } from './deliveries.ts';
 import type { ExpectedTask } from './expectations.ts';
-import type { Instant } from './instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import type { NotableTasks } from './notable-tasks.ts';
 
 export interface Counts {

@@ -4,7 +4,7 @@ import { countersOf, LIMITED_GROUPS, type LimitedGroupName } from '../listing/la
 import { isNamed } from '../listing/label-values.ts';
 import type { ExpectedCounters } from './expected-counters.ts';
 import type { GroupRows } from './group-rows.ts';
-import type { Instant } from './instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import { NO_VALUE } from './ledger/account.ts';
 import { OWN_INPUT } from '../listing/listing.ts';
 import { REMEMBERED_MS } from './ledger/departed-accounts.ts';

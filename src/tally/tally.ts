@@ -14,7 +14,7 @@ import { placeOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
 import { Deliveries } from './deliveries.ts';
 import { addGain, openRows, type OpenRows } from './gains.ts';
-import type { Instant } from './instant.ts';
+import type { Instant } from '../runtime/instant.ts';
 import { GroupRows } from './group-rows.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { ExpectedCounters } from './expected-counters.ts';

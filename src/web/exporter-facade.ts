@@ -7,7 +7,8 @@ import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
 import { isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
-import { getWallOffsetMs, type Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { getWallOffsetMs, readInstant, type Instant } from '../runtime/instant.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
 import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
 import type { AccountBudget } from '../tally/account-budget.ts';
@@ -99,17 +100,17 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
   return {
     telemetryPath: configuration.web.telemetryPath,
     async collect(selection = 'everything', newCounters = 'zero') {
-      const nowMs = clock.monotonic();
+      const now = readInstant(clock);
       if (typeof selection === 'object') {
         const state = store.get(selection.serviceCode);
-        return state === undefined ? [] : [...store.collectFamilies(nowMs, [state], newCounters)];
+        return state === undefined ? [] : [...store.collectFamilies(now, [state], newCounters)];
       }
       const ownFamilies = await exporterMetrics.collect(store.states.length);
       // `series` is a series, too.
       const own = ownFamilies.reduce((sum, family) => sum + countSeries(family), 1);
-      const series = { spec: SERIES_FAMILIES.series, samples: columnOf(store.countSeries(nowMs) + own) };
+      const series = { spec: SERIES_FAMILIES.series, samples: columnOf(store.countSeries(now) + own) };
       const codeFamilies =
-        selection === 'exporter' ? [] : store.collectFamilies(nowMs, store.states, newCounters);
+        selection === 'exporter' ? [] : store.collectFamilies(now, store.states, newCounters);
       return concatenate(codeFamilies, ownFamilies, [series]);
     },
     getLastBody: (selection) => lastBodies[typeof selection === 'object' ? 'serviceCode' : selection],
@@ -123,11 +124,12 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
     isHealthy: () => poller.updateHealth(),
     isReady: () => poller.updateReadiness(),
     getStatuses() {
-      return store.states.map((state) => toServiceCodeStatus(state, clock));
+      const now = readInstant(clock);
+      return store.states.map((state) => toServiceCodeStatus(state, now));
     },
     getStatus(serviceCode) {
       const state = store.get(serviceCode);
-      return state && toServiceCodeStatus(state, clock);
+      return state && toServiceCodeStatus(state, readInstant(clock));
     },
     getBreakdown(serviceCode) {
       const state = store.get(serviceCode);
@@ -146,7 +148,7 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
       liveAccountShare: parts.accountBudget.counts.live / parts.accountBudget.maxAccounts,
       stateUnwrittenSinceMs:
         stateStatistics &&
-        findUnwritten(store, stateStatistics.lastWriteMs ?? startedMs, getWallOffsetMs(clock)),
+        findUnwritten(store, stateStatistics.lastWriteMs ?? startedMs, getWallOffsetMs(readInstant(clock))),
       grafanaUrl: configuration.web.grafanaUrl,
       runbookUrl: parts.build.runbookUrl,
       ...exporterMetrics.configLoads,
@@ -167,11 +169,11 @@ function* concatenate(...parts: readonly Iterable<Family>[]): Generator<Family, 
   for (const families of parts) yield* families;
 }
 
-function toServiceCodeStatus(state: CodeState, clock: Clock): ServiceCodeStatus {
+function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus {
   const { history, expectation, snapshot, isUp, lastPollMs, lastSuccessMs, failure } = state;
-  const offsetMs = getWallOffsetMs(clock);
+  const offsetMs = getWallOffsetMs(now);
   const toWall = (ms: number | undefined) => (ms === undefined ? undefined : ms + offsetMs);
-  const latest = isStale(state, clock.monotonic()) ? undefined : history.latestListing;
+  const latest = isStale(state, now.monotonicMs) ? undefined : history.latestListing;
   const loss = history.findLoss();
   return {
     ...state,

@@ -9,7 +9,8 @@ import { START_MS, STEP_MS, TallyRun } from '../support/tally-run.ts';
 
 const listing = readInChunks(readFixture('sample-listing.json'), []);
 const { tally } = new TallyRun({ serviceCode: POLLED_CODE, perTask: true });
-const { snapshot } = tally.commit(listing, { wallMs: START_MS, monotonicMs: 0 });
+const at = { wallMs: START_MS, monotonicMs: 0 };
+const { snapshot } = tally.commit(listing, at);
 const times = { intervalMs: STEP_MS, staleAfterMs: 3 * STEP_MS };
 const state = { serviceCode: POLLED_CODE, ...times, polls: NO_POLLS, history: new PollHistory(), labels: {} };
 const store = new Store();
@@ -17,7 +18,7 @@ store.publish({ ...state, isUp: true, ret: 0, snapshot });
 
 for (const format of ['text', 'openmetrics'] as const) {
   test(`the sample listing in ${format}, with the totals of new counters`, () => {
-    const families = store.collectFamilies(STEP_MS, undefined, 'total');
+    const families = store.collectFamilies(at, undefined, 'total');
     assertGolden(`exposition/sample-listing.${format}.txt`, render(families, format));
   });
 }

@@ -3,7 +3,7 @@ import { LISTING_FAMILIES } from '../../listing/catalogue.ts';
 import { Histogram } from '../../families/histogram.ts';
 import type { TextRows } from '../../listing/rows.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../../runtime/instant.ts';
 import { createFindings, type Findings, type CommitTimes } from './account.ts';
 import { DepartedAccounts, REMEMBERED_MS } from './departed-accounts.ts';
 import { areOwnInput, updateParts, type PartsUpdate } from './part-accounts.ts';

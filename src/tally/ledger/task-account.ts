@@ -1,5 +1,5 @@
 import type { TaskReading } from '../../listing/listing.ts';
-import type { Instant } from '../instant.ts';
+import type { Instant } from '../../runtime/instant.ts';
 import { countDeparted, countListed, dropDeparted, type PartAccounts } from './part-accounts.ts';
 
 export interface TaskAccount {

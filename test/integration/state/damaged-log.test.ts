@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readInstant } from '../../../src/runtime/instant.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
 import type { Tally } from '../../../src/tally/tally.ts';
 import { createDefaultTally } from '../../support/default-tally.ts';
@@ -38,7 +39,7 @@ async function writeListings(path: string, clock: ManualClock): Promise<readonly
     const listing = new RecordListing();
     for (let task = number; task < number + TASKS; task += 1)
       listing.addTask(buildTaskRecord({ id: `task-${task}`, inputBytes: 1000 * number }));
-    const at = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
+    const at = readInstant(clock);
     await store.write('A', tally.commit(listing.listing, at).records);
     written.push(readRecords(tally));
   }

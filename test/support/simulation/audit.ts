@@ -1,4 +1,4 @@
-import type { Instant } from '../../../src/tally/instant.ts';
+import type { Instant } from '../../../src/runtime/instant.ts';
 import { REMEMBERED_MS } from '../../../src/tally/ledger/departed-accounts.ts';
 import type { Direction, Entry, Metered, SimulatedTask } from './world.ts';
 

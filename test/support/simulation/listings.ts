@@ -1,4 +1,4 @@
-import type { Instant } from '../../../src/tally/instant.ts';
+import type { Instant } from '../../../src/runtime/instant.ts';
 import type { Random } from '../random.ts';
 import { isLeaping, mayBeForgotten, type Audit, type AuditedAccount, type AuditedTask } from './audit.ts';
 import { hasEqualParts, NAMES, toEntry, type Entry, type SimulatedTask, type World } from './world.ts';

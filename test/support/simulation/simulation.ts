@@ -7,7 +7,7 @@ import { selectShard } from '../../../src/sharding/shard.ts';
 import { DatabaseError } from '../../../src/state/level-database.ts';
 import { Store } from '../../../src/poller/store.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
-import type { Instant } from '../../../src/tally/instant.ts';
+import { readInstant, type Instant } from '../../../src/runtime/instant.ts';
 import type { Counts, Snapshot } from '../../../src/tally/snapshot.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { ManualClient, TARGET, type PendingRequest } from '../manual-client.ts';
@@ -571,7 +571,7 @@ export class Simulation {
   /** The time of the process. */
   get #now(): Instant {
     const { clock } = this.#getProcess();
-    return { wallMs: clock.now(), monotonicMs: clock.monotonic() };
+    return readInstant(clock);
   }
 
   #getProcess(): Process {

@@ -35,7 +35,7 @@ function expose(run: TallyRun, inputBytes: Bytes, afterMs?: number, newCounters?
   const store = new Store();
   const polls = { intervalMs: 1000, polls: NO_POLLS, history: new PollHistory(), labels: {} };
   store.publish({ serviceCode: 'TESTING', staleAfterMs: 1000, ...polls, snapshot });
-  const families = store.collectFamilies(snapshot.at.monotonicMs, store.states, newCounters);
+  const families = store.collectFamilies(snapshot.at, store.states, newCounters);
   return Object.fromEntries(render(families, 'text').split('\n').flatMap(readCounter));
 }
 

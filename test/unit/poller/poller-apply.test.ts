@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
+import { readInstant } from '../../../src/runtime/instant.ts';
 import { createListingBody } from '../../support/manual-client.ts';
 import { advanceClock } from '../../support/manual-clock.ts';
 import { render } from '../../support/render.ts';
@@ -59,7 +60,7 @@ test('names that a reload removes are hidden at once, and those that it adds app
   const poll = (bytes: number) => pollOnce((request) => request.respond(body(bytes)));
   const read = (): unknown =>
     ['main', 'backup'].map((name) =>
-      render(store.collectFamilies(clock.monotonic(), store.states, 'total'), 'text')
+      render(store.collectFamilies(readInstant(clock), store.states, 'total'), 'text')
         .split('\n')
         .filter((line) => line.includes(`task_name="${name}"`))
         .map((line) => line.replace(/^xvs_expected_task_|\{.*\}/g, '')),

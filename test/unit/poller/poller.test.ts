@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import type { CodeState } from '../../../src/poller/store.ts';
+import { readInstant } from '../../../src/runtime/instant.ts';
 import { createListingBody } from '../../support/manual-client.ts';
 import { advanceClock } from '../../support/manual-clock.ts';
 import { START_MS } from '../../support/tally-run.ts';
@@ -257,7 +258,7 @@ describe('the state of a service code', () => {
       const { clock, pollOnce, store } = createRig(t);
       const readAges = (): readonly number[] =>
         [CATALOGUE.lastPoll, CATALOGUE.lastSuccess, CATALOGUE.serverLastSeen].map((spec) => {
-          const family = [...store.collectFamilies(clock.monotonic())].find((found) => found.spec === spec);
+          const family = [...store.collectFamilies(readInstant(clock))].find((found) => found.spec === spec);
           assert.ok(family !== undefined && 'numbers' in family.samples);
           return clock.now() / 1000 - (family.samples.numbers[0] ?? Number.NaN);
         });

@@ -8,7 +8,7 @@ import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { Poller } from '../../../src/poller/poller.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
 import type { Tally } from '../../../src/tally/tally.ts';
-import { getWallOffsetMs } from '../../../src/runtime/clock.ts';
+import { readInstant } from '../../../src/runtime/instant.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { ManualClient, TARGET } from '../../support/manual-client.ts';
 import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
@@ -43,7 +43,7 @@ export function createRig<Clock extends ManualClock>(
 ) {
   const clock = givenClock ?? new ManualClock(START_MS);
   const client = new ManualClient(clock);
-  const store = new Store(() => getWallOffsetMs(clock));
+  const store = new Store();
   const { logger, lines } = createRecordingLogger();
   const poller = new Poller({
     codes: serviceCodes.map((serviceCode) => createPolledCode(serviceCode, settings)),
@@ -95,7 +95,7 @@ export function createRig<Clock extends ManualClock>(
     /** Sums a counter of the exporter over its label sets; `undefined` if the code has no series of it. */
     count: (key: 'polls' | 'pollsSkipped' | 'pollErrors', serviceCode = 'A'): number | undefined => {
       const states = [store.get(serviceCode) ?? []].flat();
-      const families = [...store.collectFamilies(clock.monotonic(), states)];
+      const families = [...store.collectFamilies(readInstant(clock), states)];
       const samples = families.find(({ spec }) => spec === CATALOGUE[key])?.samples;
       const numbers = samples !== undefined && 'numbers' in samples ? samples.numbers : [];
       return numbers.length === 0 ? undefined : sumColumn(numbers);

@@ -8,6 +8,7 @@ import { NO_POLLS } from '../../../src/poller/poll-metrics.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
 import { countersOf, familiesOf, LABEL_GROUP_NAMES, labelGroup } from '../../../src/listing/label-groups.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
+import type { Instant } from '../../../src/runtime/instant.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { render } from '../../support/render.ts';
 import {
@@ -53,8 +54,8 @@ function createPolledState(serviceCode: string, more: Partial<CodeState> = {}): 
     serviceCode,
     isUp: true,
     ret: 0,
-    lastPollMs: START_MS,
-    lastSuccessMs: START_MS,
+    lastPollMs: SNAPSHOT_MS,
+    lastSuccessMs: SNAPSHOT_MS,
     snapshot,
     ...more,
   };
@@ -68,6 +69,8 @@ function createStore(...states: readonly CodeState[]): Store {
 
 /** Monotonic time of the snapshot of `createPolledState`. */
 const SNAPSHOT_MS = 1000;
+
+const at = (monotonicMs: number): Instant => ({ wallMs: START_MS + monotonicMs - SNAPSHOT_MS, monotonicMs });
 
 /** The samples of a family one by one, with the labels of the family but for static ones. */
 function listSamples({ samples, serviceCode }: Family): readonly Sample[] {
@@ -83,7 +86,7 @@ function listSamples({ samples, serviceCode }: Family): readonly Sample[] {
 /** Lists the families of the state that have samples, with their service codes. */
 function listExposedCodes(store: Store, nowMs: number): Map<string, readonly string[]> {
   const all = new Map<string, readonly string[]>();
-  for (const family of store.collectFamilies(nowMs)) {
+  for (const family of store.collectFamilies(at(nowMs))) {
     if (POLL_SPECS.has(family.spec)) continue;
     const { name } = family.spec;
     const serviceCodesOfPart = listSamples(family).map(({ labels }) => labels[0] ?? '');
@@ -121,7 +124,7 @@ test('before its first poll a service code has no samples, not even xvs_up', () 
 
 /** The lines of the polls of a code, without the label of the code. */
 function renderPolls(state: CodeState): readonly string[] {
-  const families = [...createStore(state).collectFamilies(0)].filter(({ spec }) => POLL_SPECS.has(spec));
+  const families = [...createStore(state).collectFamilies(at(0))].filter(({ spec }) => POLL_SPECS.has(spec));
   const lines = render(families, 'text').split('\n');
   return lines.flatMap((line) =>
     /^$|^#/.test(line) ? [] : line.replace(/\{service_code="A",?(.*)\}/, ' $1').replace('  ', ' '),
@@ -144,8 +147,8 @@ test('gauges of polls tell what is known of the last one; an uncertain clock off
   const polled: CodeState = {
     ...UNPOLLED,
     history,
-    lastPollMs: 1_700_000_015_250,
-    lastSuccessMs: 1_700_000_000_250,
+    lastPollMs: 15_250 + SNAPSHOT_MS,
+    lastSuccessMs: 250 + SNAPSHOT_MS,
     responseBytes: 1234,
     httpStatus: 401,
     clockOffset: { aheadMs: -90_000, uncertaintyMs: 600 },
@@ -154,8 +157,8 @@ test('gauges of polls tell what is known of the last one; an uncertain clock off
   const gauges = renderPolls(polled).filter((sample) => !sample.includes('_total'));
   assert.deepEqual(gauges, [
     'xvs_exporter_last_poll_duration_seconds 7',
-    'xvs_exporter_last_poll_timestamp_seconds 1700000015.25',
-    'xvs_exporter_last_success_timestamp_seconds 1700000000.25',
+    `xvs_exporter_last_poll_timestamp_seconds ${START_MS / 1000 + 15.25}`,
+    `xvs_exporter_last_success_timestamp_seconds ${START_MS / 1000 + 0.25}`,
     'xvs_exporter_poll_interval_seconds 15',
     'xvs_exporter_response_bytes 1234',
     'xvs_exporter_http_status 401',
@@ -195,18 +198,18 @@ test('the gauges of a stale listing disappear, of no other service code; counter
 test('the series of all states are counted, with and without what a stale listing hides', () => {
   const store = createStore(createPolledState('A'), createPolledState('B'), UNPOLLED);
   const count = (nowMs: number) =>
-    [...store.collectFamilies(nowMs)].reduce((sum, family) => sum + countSeries(family), 0);
+    [...store.collectFamilies(at(nowMs))].reduce((sum, family) => sum + countSeries(family), 0);
   const staleMs = SNAPSHOT_MS + STALE_AFTER_MS + 1;
   for (const nowMs of [SNAPSHOT_MS, staleMs, SNAPSHOT_MS])
-    assert.equal(store.countSeries(nowMs), count(nowMs));
-  assert.ok(store.countSeries(staleMs) < store.countSeries(SNAPSHOT_MS));
+    assert.equal(store.countSeries(at(nowMs)), count(nowMs));
+  assert.ok(store.countSeries(at(staleMs)) < store.countSeries(at(SNAPSHOT_MS)));
 });
 
 test('a failed poll is exposed immediately, together with the previous listing', () => {
   const store = createStore(createPolledState('A'));
   store.publish(createPolledState('A', { isUp: false, ret: undefined }));
   const { families } = parseExposition(
-    render(store.collectFamilies(SNAPSHOT_MS), 'openmetrics'),
+    render(store.collectFamilies(at(SNAPSHOT_MS)), 'openmetrics'),
     'openmetrics',
   );
   assert.deepEqual(families.get(CATALOGUE.up.name)?.samples, [
@@ -224,7 +227,7 @@ test('expectations are exposed from the start and at 0 without a recent listing,
   const expectation = { tasks: 3, names: ['main', 'backup'], minima };
   const expectedTasks = [{ name: 'main', condition: 'up', outputs: 2, sinceMs: START_MS } as const];
   const read = (state: CodeState, nowMs: number): readonly string[] =>
-    render(createStore(state).collectFamilies(nowMs), 'text')
+    render(createStore(state).collectFamilies(at(nowMs)), 'text')
       .split('\n')
       .filter((line) => /^xvs_expected_(?:tasks|task_(?:up|outputs|min_.*))\{/.test(line))
       .map((line) => line.replace(/^xvs_expected_|service_code="A",?/g, ''));

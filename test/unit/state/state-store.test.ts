@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseError } from '../../../src/state/level-database.ts';
+import { readInstant } from '../../../src/runtime/instant.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
 import { sumColumn } from '../../../src/listing/rows.ts';
 import { RecordListing } from '../../support/record-listing.ts';
@@ -59,10 +60,7 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
       const tally = tallies.get(serviceCode) ?? assert.fail(`Expected ${serviceCode} to be configured`);
       const listing = new RecordListing();
       listing.addTask(buildTaskRecord({ id, inputBytes }));
-      const { records } = tally.commit(listing.listing, {
-        wallMs: clock.now(),
-        monotonicMs: clock.monotonic(),
-      });
+      const { records } = tally.commit(listing.listing, readInstant(clock));
       return store.write(serviceCode, records);
     },
   };
