@@ -11,6 +11,8 @@ interface TableFamily {
   readonly help: string;
   /** Whether a gauge is 0 for an hour after its label set has left, so that a drop is visible. */
   readonly staysAtZero?: boolean;
+  /** Whether a gauge is a time of the wall clock, in seconds since the Unix epoch. */
+  readonly isTimestamp?: boolean;
 }
 
 /** A gauge of the last listing. */
@@ -22,8 +24,9 @@ export function gauge(name: string, help: string, note = '') {
 export const stayingGauge = (name: string, help: string) =>
   ({ ...gauge(name, help, ', then 0 for an hour.'), staysAtZero: true }) as const;
 
-/** A gauge that is no part of a listing. */
-export const moment = (name: string, help: string) => ({ type: 'gauge', name, help }) as const;
+/** A gauge of a time, which is no part of a listing. */
+export const timestamp = (name: string, help: string) =>
+  ({ type: 'gauge', name, help, isTimestamp: true }) as const;
 
 export const counter = (name: string, help: string) => ({ type: 'counter', name, help }) as const;
 export const info = (name: string, help: string) => ({ ...gauge(name, help), type: 'info' }) as const;

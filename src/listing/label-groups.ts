@@ -9,11 +9,11 @@ import {
   input,
   stayingGauge,
   listed,
-  moment,
   output,
   singleTask,
   stream,
   task,
+  timestamp,
   user,
   whole,
   type LabelGroup,
@@ -189,13 +189,13 @@ export const LABEL_GROUPS = {
     ),
   }),
   serversSeen: whole(['vs_id'], {
-    serverLastSeen: moment(
+    serverLastSeen: timestamp(
       'xvs_server_last_seen_timestamp_seconds',
       'When a "vs_id" was last in a good listing; kept for one hour after it disappeared.',
     ),
   }),
   oldestTasks: whole(['vs_id'], {
-    oldestTaskFirstSeen: moment(
+    oldestTaskFirstSeen: timestamp(
       'xvs_oldest_task_first_seen_timestamp_seconds',
       'When the oldest task of a "vs_id" was first listed; begins again after an absence.',
     ),
@@ -262,7 +262,7 @@ export const LABEL_GROUPS = {
     ),
     taskStalled: gauge('xvs_task_stalled', '1 if a task is stalled (see xvs_tasks_stalled)'),
     taskProgress: gauge('xvs_task_progress', '"progress" of a task as reported; always 0 for live tasks'),
-    taskFirstSeen: moment(
+    taskFirstSeen: timestamp(
       'xvs_task_first_seen_timestamp_seconds',
       'When a task was first listed; begins again after an absence.',
     ),

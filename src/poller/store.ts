@@ -182,8 +182,8 @@ const FAMILIES = Object.entries<FamilySpec>({ ...STATE_FAMILIES, ...POLL_FAMILIE
 /** When the last listing is stale, gauges and the counters of single tasks disappear; other counters stay. */
 function createColumnGetter(group: LabelGroupName, family: string): SampleGetter {
   const { of, families } = labelGroup(group);
-  const isCounter = families[family]?.type === 'counter';
-  const isTimestamp = families[family]?.name.endsWith('_timestamp_seconds') === true;
+  const { type, isTimestamp = false } = families[family] ?? {};
+  const isCounter = type === 'counter';
   const outlivesListing = isCounter && of !== 'single_task';
   return ({ snapshot }, { isListingStale, newCounters, shiftMs }) => {
     if (!outlivesListing && isListingStale) return undefined;
