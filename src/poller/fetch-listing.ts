@@ -133,10 +133,12 @@ class ReceivedResponse {
 /** The code of an error: a listing is another account's. */
 export const FOREIGN_LISTING = 'FOREIGN_LISTING';
 
-/** Rejects a listing of an account whose records name their service code, if they name another one now. */
-export function rejectForeign({ listing, ...good }: GoodListing): FailedListing | undefined {
+/** Makes a failure of a good listing whose records name only other service codes. */
+export function rejectForeign(fetched: GoodListing | FailedListing): GoodListing | FailedListing {
+  if (fetched.error !== undefined) return fetched;
+  const { listing, ...good } = fetched;
   const { ofPolledCode, rows, users, taskCount: tasks } = listing;
-  if (ofPolledCode > 0 || rows.foreignRecords.labelSets.length === 0) return undefined;
+  if (ofPolledCode > 0 || rows.foreignRecords.labelSets.length === 0) return fetched;
   const message = 'Expected records of this service code, found only those of another';
   return { ...good, error: new UpstreamError('bad_shape', message, { code: FOREIGN_LISTING }), users, tasks };
 }

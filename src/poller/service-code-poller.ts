@@ -62,7 +62,7 @@ export class ServiceCodePoller {
   #code: PolledCode;
   #state: CodeState;
   /** Whether earlier listings had records that name the code; those of an alias never do. */
-  #isNamed = false;
+  #hasSeenOwnRecords = false;
   /** Monotonic time at which the loop should wake up or the running poll started; `undefined` while idle. */
   #pendingSinceMs: number | undefined;
 
@@ -104,7 +104,7 @@ export class ServiceCodePoller {
     if (code.baseUrl !== this.#code.baseUrl) {
       // The pause was requested by the server at the old address.
       failure &&= { ...failure, pausedUntilMs: undefined };
-      this.#isNamed = false;
+      this.#hasSeenOwnRecords = false;
     }
     this.#code = code;
     tally.stallAfterMs = code.stallAfterMs;
@@ -156,14 +156,10 @@ export class ServiceCodePoller {
     const { client, readers, clock, tally } = this.#options;
     const startedMs = clock.monotonic();
     const { accountShare } = tally;
-    const fetched = await fetchListing(client, this.#code, readers, accountShare, signal);
-    if (fetched.error !== undefined) {
-      this.#fail(fetched, startedMs);
-      return;
-    }
-    const foreign = this.#isNamed ? rejectForeign(fetched) : undefined;
-    if (foreign === undefined) await this.#commit(fetched, startedMs);
-    else this.#fail(foreign, startedMs);
+    const received = await fetchListing(client, this.#code, readers, accountShare, signal);
+    const fetched = this.#hasSeenOwnRecords ? rejectForeign(received) : received;
+    if (fetched.error === undefined) await this.#commit(fetched, startedMs);
+    else this.#fail(fetched, startedMs);
   }
 
   #computeNextDueMs(lastDueMs: number): number {
@@ -181,7 +177,7 @@ export class ServiceCodePoller {
     await persistence?.write(tally.serviceCode, records);
     const { monotonicMs } = snapshot.at;
     this.#noteSuccess();
-    this.#isNamed ||= good.listing.ofPolledCode > 0;
+    this.#hasSeenOwnRecords ||= good.listing.ofPolledCode > 0;
     const poll = { atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) };
     this.#endPoll(good, poll, {
       isUp: true,
