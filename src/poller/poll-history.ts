@@ -6,34 +6,17 @@ import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts'
 export const HISTORY_CAPACITY = 120;
 
 /** Totals of a good listing; its bytes are sums of the counters since the exporter started. */
-export interface ListingTotals extends Pick<
-  Snapshot,
-  'users' | 'tasks' | 'rejected' | 'tasksWithoutAccount' | 'longSilentTasks'
-> {
-  /** Accounts whose byte count waits until the next listings confirm it. */
-  readonly byteCountsWaiting: number;
-  readonly stalledTasks: number;
-  readonly tasksWithoutInput: number;
-  readonly tasksWithProgress: number;
+export interface PolledTotals extends Pick<Snapshot, 'users' | 'tasks'> {
   readonly connections: number;
   readonly inputBytes: number;
   readonly outputBytes: number;
   readonly serverOutputBytes: ReadonlyMap<string, number>;
 }
 
-export function computeTotals(snapshot: Snapshot): ListingTotals {
-  const { users, tasks, rejected, tasksWithoutAccount, longSilentTasks, rows } = snapshot;
-  const { accounts, outputs, taskServers, waiting } = rows;
+export function computeTotals({ users, tasks, rows: { accounts, outputs } }: Snapshot): PolledTotals {
   return {
     users,
     tasks,
-    rejected,
-    tasksWithoutAccount,
-    longSilentTasks,
-    byteCountsWaiting: sumColumn(waiting.columns.byteCountsWaiting),
-    stalledTasks: sumColumn(accounts.columns.tasksStalled),
-    tasksWithoutInput: sumColumn(accounts.columns.tasksWithoutInput),
-    tasksWithProgress: sumColumn(taskServers.columns.tasksWithProgress),
     connections: sumColumn(outputs.columns.httpConnections),
     inputBytes: sumColumn(accounts.columns.inputBytes),
     outputBytes: sumColumn(outputs.columns.httpOutputBytes),
@@ -41,15 +24,17 @@ export function computeTotals(snapshot: Snapshot): ListingTotals {
   };
 }
 
-/** Totals of the last good listing, in full precision. */
-export interface LatestListing extends Omit<ListingTotals, 'inputBytes' | 'outputBytes'> {
-  /** Bytes per second since the listing before; `undefined` for the first one. */
+/** Bytes per second since the good listing before; `undefined` for the first one. */
+export interface ListingRates {
   readonly ingress: number | undefined;
   readonly egress: number | undefined;
   readonly serverEgress: ReadonlyMap<string, number | undefined>;
 }
 
-export type PlottedTotals = Pick<LatestListing, 'users' | 'tasks' | 'connections' | 'ingress' | 'egress'>;
+export type PlottedTotals = Pick<
+  PolledTotals & ListingRates,
+  'users' | 'tasks' | 'connections' | 'ingress' | 'egress'
+>;
 
 interface PollOutcome {
   readonly durationMs: number;
@@ -61,7 +46,7 @@ interface PollOutcome {
 /** A poll that ended at `atMs`, in monotonic milliseconds; with totals if it succeeded. */
 export interface CompletedPoll extends PollOutcome {
   readonly atMs: number;
-  readonly totals?: ListingTotals;
+  readonly totals?: PolledTotals;
 }
 
 /** One poll of the history. Numbers have the seven significant digits of single precision. */
@@ -104,9 +89,10 @@ export class PollHistory {
   readonly #values = new Float32Array(HISTORY_CAPACITY * COLUMNS.length).fill(Number.NaN);
   #count = 0;
   #latestPoll: CompletedPoll | undefined;
-  #latestListing: (LatestListing & ListingTotals & { readonly atMs: number }) | undefined;
+  #latestListing: (PolledTotals & ListingRates & { readonly atMs: number }) | undefined;
 
-  get latestListing(): LatestListing | undefined {
+  /** Those of the last good listing, in full precision. */
+  get latestRates(): ListingRates | undefined {
     return this.#latestListing;
   }
 
@@ -189,7 +175,7 @@ export class PollHistory {
   }
 
   /** A rate is `undefined` without elapsed time, and if the sum fell because idle label sets were evicted. */
-  #computeRates({ inputBytes, outputBytes, serverOutputBytes }: ListingTotals, atMs: number) {
+  #computeRates({ inputBytes, outputBytes, serverOutputBytes }: PolledTotals, atMs: number): ListingRates {
     const last = this.#latestListing;
     const elapsedMs = atMs - (last?.atMs ?? atMs);
     const computeRate = (bytes: number, lastBytes = 0): number | undefined =>

@@ -3,7 +3,7 @@ import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exporter-metrics.ts';
 import type { LastBody } from '../metrics/exposition.ts';
 import { columnOf, countSeries, type Family, type StaticLabels } from '../families/family.ts';
-import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
+import type { ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
 import { isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
@@ -15,6 +15,7 @@ import type { AccountBudget } from '../tally/account-budget.ts';
 import type { StoppedDelivery } from '../tally/deliveries.ts';
 import type { StateStatistics } from '../state/state-store.ts';
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
+import { sumListing, type ListingTotals } from './status-page/listing-totals.ts';
 
 /**
  * `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `lost`: most
@@ -30,7 +31,7 @@ export interface ServiceCodeStatus extends Pick<
   readonly labels: StaticLabels;
   readonly condition: ServiceCodeCondition;
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
-  readonly totals: LatestListing | undefined;
+  readonly totals: ListingTotals | undefined;
   readonly loss: ListingLoss | undefined;
   readonly stoppedDeliveries: readonly StoppedDelivery[];
   /** The names that must run, and how they were in the last good listing. */
@@ -134,7 +135,7 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
     getBreakdown(serviceCode) {
       const state = store.get(serviceCode);
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
-      return breakDownListing(state.snapshot, state.isUp === true ? state.history.latestListing : undefined);
+      return breakDownListing(state.snapshot, state.isUp === true ? state.history.latestRates : undefined);
     },
     getPolling: (serviceCode) => poller.getPlan(serviceCode, clock.monotonic()),
     getProcess: () => ({
@@ -173,7 +174,9 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
   const { history, expectation, snapshot, isUp, lastPollMs, lastSuccessMs, failure } = state;
   const offsetMs = getWallOffsetMs(now);
   const toWall = (ms: number | undefined) => (ms === undefined ? undefined : ms + offsetMs);
-  const latest = isStale(state, now.monotonicMs) ? undefined : history.latestListing;
+  // As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll.
+  const shown = isStale(state, now.monotonicMs) ? undefined : snapshot;
+  const totals = shown && sumListing(shown, isUp === true ? history.latestRates : undefined);
   const loss = history.findLoss();
   return {
     ...state,
@@ -184,26 +187,25 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
       sinceMs: failure.sinceMs + offsetMs,
       pausedUntilMs: toWall(failure.pausedUntilMs),
     },
-    condition: toCondition(state, latest, loss),
-    // As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll.
-    totals: latest && (isUp === true ? latest : { ...latest, ingress: undefined, egress: undefined }),
+    condition: toCondition(state, totals, loss),
+    totals,
     loss,
-    stoppedDeliveries: (isUp === true && latest && snapshot?.stoppedDeliveries) || [],
+    stoppedDeliveries: (isUp === true && shown?.stoppedDeliveries) || [],
     expectedTasks: listExpectedTasks(expectation, snapshot?.expectedTasks),
     expectedTaskCount: expectation?.tasks ?? 0,
   };
 }
 
-/** `latest` is the last good listing unless it is stale. */
+/** `totals` are those of the last good listing unless it is stale. */
 function toCondition(
   { isUp }: CodeState,
-  latest: LatestListing | undefined,
+  totals: ListingTotals | undefined,
   loss: ListingLoss | undefined,
 ): ServiceCodeCondition {
   if (isUp === undefined) return 'waiting';
   if (!isUp) return 'down';
-  if (latest === undefined) return 'stale';
+  if (totals === undefined) return 'stale';
   if (loss !== undefined) return 'lost';
-  const { tasks, ingress, egress } = latest;
+  const { tasks, ingress, egress } = totals;
   return tasks > 0 && ingress === 0 && egress === 0 ? 'idle' : 'up';
 }

@@ -1,5 +1,5 @@
 import { sumByServer } from '../../listing/rows.ts';
-import type { LatestListing } from '../../poller/poll-history.ts';
+import type { ListingRates } from '../../poller/poll-history.ts';
 import type { NotableTasks } from '../../tally/notable-tasks.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
 
@@ -22,7 +22,7 @@ interface ServerTotals {
 }
 
 /** By server: those with the most tasks that are stalled or without input first, then with the most tasks. */
-export function breakDownListing({ rows, notableTasks }: Snapshot, latest?: LatestListing): ListingBreakdown {
+export function breakDownListing({ rows, notableTasks }: Snapshot, rates?: ListingRates): ListingBreakdown {
   const { accounts, outputs, serversSeen, taskServers, userServers } = rows;
   const tasks = sumByServer(taskServers, 'tasks');
   const users = sumByServer(userServers, 'serverOnlineUsers');
@@ -39,7 +39,7 @@ export function breakDownListing({ rows, notableTasks }: Snapshot, latest?: Late
       stalledTasks: stalledTasks.get(vsId) ?? 0,
       tasksWithoutInput: tasksWithoutInput.get(vsId) ?? 0,
       connections: connections.get(vsId) ?? 0,
-      egress: latest?.serverEgress.get(vsId),
+      egress: rates?.serverEgress.get(vsId),
       lastSeenMs: seenSeconds === undefined ? undefined : seenSeconds * 1000,
     };
   });

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { HISTORY_CAPACITY, PollHistory, type ListingTotals } from '../../../src/poller/poll-history.ts';
+import { HISTORY_CAPACITY, PollHistory, type PolledTotals } from '../../../src/poller/poll-history.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 
-const TOTALS: ListingTotals = {
+const TOTALS: PolledTotals = {
   users: 1,
   tasks: 2,
-  rejected: { count: 0, first: undefined },
-  tasksWithoutAccount: 0,
-  byteCountsWaiting: 0,
-  stalledTasks: 3,
-  tasksWithoutInput: 0,
-  longSilentTasks: 0,
-  tasksWithProgress: 0,
   connections: 4,
   inputBytes: 0,
   outputBytes: 0,
@@ -80,7 +73,7 @@ test('the egress of each server is that since the listing before, unknown at fir
   const history = new PollHistory();
   const append = (atMs: number, ...servers: [vsId: string, bytes: number][]) => {
     history.append({ atMs, durationMs: 1, totals: { ...TOTALS, serverOutputBytes: new Map(servers) } });
-    return [...(history.latestListing?.serverEgress ?? [])];
+    return [...(history.latestRates?.serverEgress ?? [])];
   };
   assert.deepEqual(append(0, ['a', 100]), [['a', undefined]]);
   history.append({ atMs: 1000, durationMs: 1, error: 'timeout' });
@@ -94,11 +87,12 @@ test('the egress of each server is that since the listing before, unknown at fir
   ]);
 });
 
-test('the last good listing has full precision and remains when later polls fail', () => {
+test('the rates of the last good listing have full precision and remain when later polls fail', () => {
   const history = new PollHistory();
-  history.append({ atMs: 0, durationMs: 1, totals: { ...TOTALS, users: 16_777_217 } });
-  history.append({ atMs: 1000, durationMs: 1, error: 'timeout' });
-  assert.equal(history.latestListing?.users, 16_777_217);
+  for (const [second, inputBytes] of [0, 16_777_217].entries())
+    history.append({ atMs: second * 1000, durationMs: 1, totals: { ...TOTALS, inputBytes } });
+  history.append({ atMs: 2000, durationMs: 1, error: 'timeout' });
+  assert.equal(history.latestRates?.ingress, 16_777_217);
 });
 
 /** A history of listings with numbers of tasks, `undefined` for failed polls, one a second. */

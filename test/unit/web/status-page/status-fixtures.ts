@@ -1,4 +1,4 @@
-import { PollHistory, type ListingTotals } from '../../../../src/poller/poll-history.ts';
+import { PollHistory, type PolledTotals } from '../../../../src/poller/poll-history.ts';
 import type { PollPlan } from '../../../../src/poller/service-code-poller.ts';
 import type { PollFailure } from '../../../../src/poller/store.ts';
 import { SINGLE_SHARD } from '../../../../src/sharding/shard.ts';
@@ -30,8 +30,7 @@ export function createTotals(totals: Partial<NonNullable<ServiceCodeStatus['tota
   const silent = { stalledTasks: 0, tasksWithoutInput: 0, longSilentTasks: 0 };
   const none = { users: 0, tasks: 0, tasksWithProgress: 0, ...silent };
   const sound = { rejected: { count: 0, first: undefined }, tasksWithoutAccount: 0, byteCountsWaiting: 0 };
-  const rates = { ingress: 0, egress: 0, serverEgress: new Map(), serverOutputBytes: new Map() };
-  return { ...none, ...sound, ...rates, connections: 0, ...totals };
+  return { ...none, ...sound, ingress: 0, egress: 0, connections: 0, ...totals };
 }
 
 /** A service code that is up and was polled five seconds ago. */
@@ -115,17 +114,24 @@ export function createPolling(overrides: Partial<PollPlan> = {}): PollPlan {
   };
 }
 
-const NO_BYTES = { inputBytes: 0, outputBytes: 0 };
+const NO_TOTALS: PolledTotals = {
+  users: 0,
+  tasks: 0,
+  connections: 0,
+  inputBytes: 0,
+  outputBytes: 0,
+  serverOutputBytes: new Map(),
+};
 
 /** A history of polls every ten seconds, each with totals, or failed for a reason and with a code. */
 export function createHistory(
-  ...polls: readonly (Partial<ListingTotals> | readonly ['http_status' | 'reset' | 'tls', number?])[]
+  ...polls: readonly (Partial<PolledTotals> | readonly ['http_status' | 'reset' | 'tls', number?])[]
 ): PollHistory {
   const history = new PollHistory();
   for (const [index, poll] of polls.entries()) {
     const common = { atMs: index * 10_000, durationMs: 30 };
     if ('length' in poll) history.append({ ...common, error: poll[0], errorCode: poll[1] });
-    else history.append({ ...common, totals: { ...createTotals(), ...NO_BYTES, ...poll } });
+    else history.append({ ...common, totals: { ...NO_TOTALS, ...poll } });
   }
   return history;
 }
