@@ -88,7 +88,7 @@ export class PollHistory {
   /** One column after the other; in each, the latest poll is the last. */
   readonly #values = new Float32Array(HISTORY_CAPACITY * COLUMNS.length).fill(Number.NaN);
   #count = 0;
-  #latestPoll: CompletedPoll | undefined;
+  #latestMs: number | undefined;
   #latestListing: (PolledTotals & ListingRates & { readonly atMs: number }) | undefined;
 
   /** Those of the last good listing, in full precision. */
@@ -96,16 +96,11 @@ export class PollHistory {
     return this.#latestListing;
   }
 
-  get latestDurationMs(): number | undefined {
-    return this.#latestPoll?.durationMs;
-  }
-
-  append(poll: CompletedPoll): void {
-    const { atMs, durationMs, error, errorCode, totals } = poll;
+  append({ atMs, durationMs, error, errorCode, totals }: CompletedPoll): void {
     if (totals !== undefined) this.#latestListing = { ...totals, ...this.#computeRates(totals, atMs), atMs };
     const row: Partial<Record<Column, number | undefined>> = {
       ...(totals && this.#latestListing),
-      gapMs: atMs - (this.#latestPoll?.atMs ?? atMs),
+      gapMs: atMs - (this.#latestMs ?? atMs),
       durationMs,
       outcome: error === undefined ? 0 : POLL_ERROR_REASONS.indexOf(error) + 1,
       errorCode,
@@ -116,7 +111,7 @@ export class PollHistory {
       column[HISTORY_CAPACITY - 1] = row[name] ?? Number.NaN;
     }
     this.#count = Math.min(this.#count + 1, HISTORY_CAPACITY);
-    this.#latestPoll = poll;
+    this.#latestMs = atMs;
   }
 
   /** The number of a poll that is `age` polls older than the latest one. */

@@ -1,5 +1,6 @@
 import { recordOf } from '../families/record-of.ts';
 import { columnOf, type Samples } from '../families/family.ts';
+import type { Snapshot } from '../tally/snapshot.ts';
 import { POLL_ERROR_REASONS } from '../upstream/errors.ts';
 import { certainOffsetMs, type ClockOffset } from '../upstream/response-headers.ts';
 import type { POLL_FAMILIES } from './catalogue.ts';
@@ -21,8 +22,10 @@ export interface PollState {
   readonly intervalMs: number;
   readonly polls: Readonly<typeof NO_POLLS>;
   readonly history: PollHistory;
-  readonly lastPollMs?: number | undefined;
-  readonly lastSuccessMs?: number | undefined;
+  /** When the last poll ended, and how long it took. */
+  readonly lastPoll?: { readonly atMs: number; readonly durationMs: number } | undefined;
+  /** The last good listing. */
+  readonly snapshot?: Pick<Snapshot, 'at'> | undefined;
   /** HTTP status of the last response; `undefined` if the last poll got none. */
   readonly httpStatus?: number | undefined;
   readonly clockOffset?: ClockOffset | undefined;
@@ -45,9 +48,9 @@ export const POLL_SAMPLES = {
   polls: ({ polls }) => columnOf(polls.ended),
   pollErrors: ({ polls }) => ({ labelSets: ERROR_LABELS, numbers: Object.values(polls.errors) }),
   pollsSkipped: ({ polls }) => ({ labelSets: SKIP_LABELS, numbers: Object.values(polls.skipped) }),
-  lastPollDuration: ({ history }) => toSeconds(history.latestDurationMs),
-  lastPoll: ({ lastPollMs }, { wallOffsetMs }) => toTimestamp(lastPollMs, wallOffsetMs),
-  lastSuccess: ({ lastSuccessMs }, { wallOffsetMs }) => toTimestamp(lastSuccessMs, wallOffsetMs),
+  lastPollDuration: ({ lastPoll }) => toSeconds(lastPoll?.durationMs),
+  lastPoll: ({ lastPoll }, { wallOffsetMs }) => toTimestamp(lastPoll?.atMs, wallOffsetMs),
+  lastSuccess: ({ snapshot }, { wallOffsetMs }) => toTimestamp(snapshot?.at.monotonicMs, wallOffsetMs),
   pollInterval: ({ intervalMs }) => toSeconds(intervalMs),
   responseBytes: ({ responseBytes }) => columnOf(responseBytes),
   httpStatus: ({ httpStatus }) => columnOf(httpStatus),

@@ -64,7 +64,7 @@ export class Poller implements AsyncDisposable {
 
   /** Notes whether the first poll of every service code has ended. Stays true when codes are added later. */
   updateReadiness(): boolean {
-    this.#hasFirstRoundEnded ||= this.#options.store.states.every(({ isUp }) => isUp !== undefined);
+    this.#hasFirstRoundEnded ||= this.#options.store.states.every(({ lastPoll }) => lastPoll !== undefined);
     return this.#hasFirstRoundEnded;
   }
 

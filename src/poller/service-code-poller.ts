@@ -179,13 +179,7 @@ export class ServiceCodePoller {
     this.#noteSuccess();
     this.#hasSeenOwnRecords ||= good.listing.ofPolledCode > 0;
     const poll = { atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) };
-    this.#endPoll(good, poll, {
-      isUp: true,
-      lastPollMs: monotonicMs,
-      lastSuccessMs: monotonicMs,
-      failure: undefined,
-      snapshot,
-    });
+    this.#endPoll(good, poll, { failure: undefined, snapshot });
     pollLogger.logSuccess(snapshot, problems, durationMs);
   }
 
@@ -217,7 +211,7 @@ export class ServiceCodePoller {
     const durationMs = monotonicMs - startedMs;
     const errorCode = getCodeKind(error.reason) === 'ret' ? failed.ret : failed.response?.status;
     const poll = { atMs: monotonicMs, durationMs, error: error.reason, errorCode };
-    this.#endPoll(failed, poll, { isUp: false, lastPollMs: monotonicMs, failure });
+    this.#endPoll(failed, poll, { failure });
     this.#options.pollLogger.logFailure(failed, durationMs);
   }
 
@@ -228,12 +222,13 @@ export class ServiceCodePoller {
     changes: Partial<CodeState>,
   ): void {
     const { polls, history, responseBytes } = this.#state;
-    const { error, durationMs } = poll;
+    const { atMs, error, durationMs } = poll;
     const { errors } = polls;
     history.append(poll);
     this.#options.pollDurations.observe(durationMs / 1000);
     this.#publish({
       ...changes,
+      lastPoll: { atMs, durationMs },
       ret,
       httpStatus: response?.status,
       polls: {

@@ -42,9 +42,8 @@ export interface PollFailure {
 /** State of a service code after its last poll. Each poll makes a new one; only the history is mutable. */
 export interface CodeState extends PollState {
   readonly serviceCode: string;
-  /** Whether the last poll succeeded; `undefined` before the first poll has ended. */
-  readonly isUp?: boolean | undefined;
   readonly ret?: number | undefined;
+  /** Why the last poll failed; `undefined` if it succeeded. */
   readonly failure?: PollFailure | undefined;
   /**
    * The last good listing. Without one, restored counters are not exposed: where the state is older than the
@@ -56,6 +55,11 @@ export interface CodeState extends PollState {
   readonly expectation?: Expectation | undefined;
   /** Of every series of the code. */
   readonly labels: StaticLabels;
+}
+
+/** Whether the last poll succeeded; `undefined` before the first poll has ended. */
+export function isUp({ lastPoll, failure }: CodeState): boolean | undefined {
+  return lastPoll && failure === undefined;
 }
 
 /** Whether the last good listing is too old to be exposed; `nowMs` is monotonic. */
@@ -153,7 +157,7 @@ interface View {
 export type NewCounters = 'zero' | 'total';
 
 const OWN_SAMPLES = {
-  up: ({ isUp }) => columnOf(isUp === undefined ? undefined : Number(isUp)),
+  up: (state) => columnOf(state.lastPoll && Number(isUp(state))),
   ret: ({ ret }) => columnOf(ret),
   taskLifetime: ({ snapshot }) => snapshot?.lifetimes,
   expectedTasks: ({ expectation }) => columnOf(expectation?.tasks),
@@ -224,7 +228,7 @@ function toExpected(
   getValue: (task: ExpectedTask) => number | undefined,
 ): Column {
   const recent = isListingStale ? undefined : state.snapshot?.expectedTasks;
-  const isListed = recent !== undefined && state.isUp === true;
+  const isListed = recent !== undefined && isUp(state) === true;
   const tasks = listExpectedTasks(state.expectation, recent);
   const known = tasks.filter(({ condition }) => !isListed || condition !== 'unknown');
   return columnByLabel(known.map((task) => [task.name, getValue(task) ?? Number.NaN]));

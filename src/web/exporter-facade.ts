@@ -6,7 +6,7 @@ import { columnOf, countSeries, type Family, type StaticLabels } from '../famili
 import type { ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
-import { isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
+import { isStale, isUp, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getWallOffsetMs, readInstant, type Instant } from '../runtime/instant.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
@@ -26,8 +26,10 @@ export type ServiceCodeCondition = 'down' | 'idle' | 'lost' | 'stale' | 'up' | '
 /** The status of one service code, with wall-clock times; unknown values are `undefined`. */
 export interface ServiceCodeStatus extends Pick<
   CodeState,
-  'serviceCode' | 'lastPollMs' | 'lastSuccessMs' | 'failure' | 'ret' | 'httpStatus' | 'history'
+  'serviceCode' | 'failure' | 'ret' | 'httpStatus' | 'history'
 > {
+  readonly lastPollMs: number | undefined;
+  readonly lastSuccessMs: number | undefined;
   readonly labels: StaticLabels;
   readonly condition: ServiceCodeCondition;
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
@@ -135,7 +137,7 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
     getBreakdown(serviceCode) {
       const state = store.get(serviceCode);
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
-      return breakDownListing(state.snapshot, state.isUp === true ? state.history.latestRates : undefined);
+      return breakDownListing(state.snapshot, isUp(state) === true ? state.history.latestRates : undefined);
     },
     getPolling: (serviceCode) => poller.getPlan(serviceCode, clock.monotonic()),
     getProcess: () => ({
@@ -162,7 +164,7 @@ const MAX_UNWRITTEN_MS = 60_000;
 
 /** The last write, if a listing came much later. */
 function findUnwritten(store: Store, lastWriteMs: number, wallOffsetMs: number): number | undefined {
-  const newestMs = store.states.reduce((ms, { lastSuccessMs = 0 }) => Math.max(ms, lastSuccessMs), 0);
+  const newestMs = store.states.reduce((ms, { snapshot }) => Math.max(ms, snapshot?.at.monotonicMs ?? 0), 0);
   return newestMs - lastWriteMs > MAX_UNWRITTEN_MS ? lastWriteMs + wallOffsetMs : undefined;
 }
 
@@ -171,17 +173,17 @@ function* concatenate(...parts: readonly Iterable<Family>[]): Generator<Family, 
 }
 
 function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus {
-  const { history, expectation, snapshot, isUp, lastPollMs, lastSuccessMs, failure } = state;
+  const { history, expectation, snapshot, lastPoll, failure } = state;
   const offsetMs = getWallOffsetMs(now);
   const toWall = (ms: number | undefined) => (ms === undefined ? undefined : ms + offsetMs);
   // As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll.
   const shown = isStale(state, now.monotonicMs) ? undefined : snapshot;
-  const totals = shown && sumListing(shown, isUp === true ? history.latestRates : undefined);
+  const totals = shown && sumListing(shown, isUp(state) === true ? history.latestRates : undefined);
   const loss = history.findLoss();
   return {
     ...state,
-    lastPollMs: toWall(lastPollMs),
-    lastSuccessMs: toWall(lastSuccessMs),
+    lastPollMs: toWall(lastPoll?.atMs),
+    lastSuccessMs: toWall(snapshot?.at.monotonicMs),
     failure: failure && {
       ...failure,
       sinceMs: failure.sinceMs + offsetMs,
@@ -190,7 +192,7 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
     condition: toCondition(state, totals, loss),
     totals,
     loss,
-    stoppedDeliveries: (isUp === true && shown?.stoppedDeliveries) || [],
+    stoppedDeliveries: (isUp(state) === true && shown?.stoppedDeliveries) || [],
     expectedTasks: listExpectedTasks(expectation, snapshot?.expectedTasks),
     expectedTaskCount: expectation?.tasks ?? 0,
   };
@@ -198,12 +200,12 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
 
 /** `totals` are those of the last good listing unless it is stale. */
 function toCondition(
-  { isUp }: CodeState,
+  state: CodeState,
   totals: ListingTotals | undefined,
   loss: ListingLoss | undefined,
 ): ServiceCodeCondition {
-  if (isUp === undefined) return 'waiting';
-  if (!isUp) return 'down';
+  if (state.lastPoll === undefined) return 'waiting';
+  if (state.failure !== undefined) return 'down';
   if (totals === undefined) return 'stale';
   if (loss !== undefined) return 'lost';
   const { tasks, ingress, egress } = totals;

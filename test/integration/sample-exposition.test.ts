@@ -14,7 +14,7 @@ const { snapshot } = tally.commit(listing, at);
 const times = { intervalMs: STEP_MS, staleAfterMs: 3 * STEP_MS };
 const state = { serviceCode: POLLED_CODE, ...times, polls: NO_POLLS, history: new PollHistory(), labels: {} };
 const store = new Store();
-store.publish({ ...state, isUp: true, ret: 0, snapshot });
+store.publish({ ...state, lastPoll: { atMs: 0, durationMs: 0 }, ret: 0, snapshot });
 
 for (const format of ['text', 'openmetrics'] as const) {
   test(`the sample listing in ${format}, with the totals of new counters`, () => {

@@ -57,7 +57,7 @@ export function renderServiceCodePage(facade: ExporterFacade, query: URLSearchPa
         </p>`,
     )}
     ${renderExpectedTasks(status, nowMs, query)} ${renderPlots(status, history, nowMs)}
-    ${renderPollingFacts(status, polling, process)}
+    ${renderPollingFacts(status, history, polling, process)}
     ${breakdown === undefined ? html`<p>No recent listing.</p>` : renderBreakdown(breakdown, nowMs, query)}
     ${renderPolls(status, history, nowMs, query)}`,
   });
@@ -149,11 +149,12 @@ function renderDescriptions(
 /** Where, when and with what outcome a service code is polled, and the command that explains a poll. */
 function renderPollingFacts(
   status: ServiceCodeStatus,
+  history: readonly PollHistoryEntry[],
   polling: PollPlan,
   { nowMs, command, configurationFile }: ProcessStatus,
 ): Markup {
-  const { serviceCode, ret, httpStatus, lastPollMs, lastSuccessMs, history } = status;
-  const duration = renderKnown(history.latestDurationMs, formatHumanDuration);
+  const { serviceCode, ret, httpStatus, lastPollMs, lastSuccessMs } = status;
+  const duration = renderKnown(history.at(-1)?.durationMs, formatHumanDuration);
   const facts: readonly (readonly [string, Content])[] = [
     ['Service', renderName(polling.origin)],
     ['HTTP status', renderKnown(httpStatus, String)],

@@ -1,4 +1,5 @@
 import { createExporter } from '../../../src/app.ts';
+import { isUp } from '../../../src/poller/store.ts';
 import { DEPENDENCIES, readConfiguration } from './exporter-dependencies.ts';
 import { servePollCommands } from './poll-commands.ts';
 
@@ -6,7 +7,8 @@ import { servePollCommands } from './poll-commands.ts';
 async function poll(): Promise<void> {
   await exporter.poller.pollOnce(new AbortController().signal);
   const [state] = exporter.store.states;
-  if (state?.isUp !== true) throw new Error(`Expected a good poll, found ${state?.failure?.reason}`);
+  if (state === undefined || isUp(state) !== true)
+    throw new Error(`Expected a good poll, found ${state?.failure?.reason}`);
 }
 
 const exporter = createExporter(await readConfiguration(), DEPENDENCIES);

@@ -113,7 +113,7 @@ test('the running poll of a changed code is aborted, and does not count', async 
   await poller.apply([withSecret('A', 'new')]);
   assert.equal(old.signal.aborted, true);
   await old.respond(createListingBody(7));
-  assert.equal(store.get('A')?.isUp, undefined);
+  assert.equal(store.get('A')?.lastPoll, undefined);
   await advanceClock(clock, 0);
   assert.equal(client.latest.target.secret, 'new');
   assert.equal(count('polls'), 0);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import type { CodeState } from '../../../src/poller/store.ts';
+import { isUp, type CodeState } from '../../../src/poller/store.ts';
 import { readInstant } from '../../../src/runtime/instant.ts';
 import { createListingBody } from '../../support/manual-client.ts';
 import { advanceClock } from '../../support/manual-clock.ts';
@@ -22,7 +22,7 @@ describe('periodic polls', () => {
     await advanceClock(clock, INTERVAL_MS);
     assert.equal(client.requests.length, 0);
     assert.deepEqual(
-      store.states.map(({ serviceCode, isUp, snapshot }) => [serviceCode, isUp, snapshot]),
+      store.states.map(({ serviceCode, lastPoll, snapshot }) => [serviceCode, lastPoll, snapshot]),
       [
         ['A', undefined, undefined],
         ['B', undefined, undefined],
@@ -114,7 +114,7 @@ describe('periodic polls', () => {
     await poller[Symbol.asyncDispose]();
     await advanceClock(clock, 10 * INTERVAL_MS);
     assert.deepEqual([client.requests.length, client.latest.signal.aborted], [1, true]);
-    assert.deepEqual([getState().isUp, count('polls')], [undefined, 0]);
+    assert.deepEqual([getState().lastPoll, count('polls')], [undefined, 0]);
   });
 
   it('report an internal error', async (t) => {
@@ -123,7 +123,7 @@ describe('periodic polls', () => {
     await advanceClock(clock, 0);
     await client.latest.fail(INTERNAL_ERROR);
     await failed;
-    assert.equal(getState().isUp, undefined);
+    assert.equal(getState().lastPoll, undefined);
   });
 });
 
@@ -170,10 +170,11 @@ describe('one poll of every service code', () => {
 });
 
 /** Returns a state without its listing; times in milliseconds since the start. */
-function summarize({ isUp, ret, httpStatus, failure, lastPollMs, lastSuccessMs, snapshot }: CodeState) {
+function summarize(state: CodeState) {
+  const { ret, httpStatus, failure, lastPoll, snapshot } = state;
   const since = (wallMs: number | undefined) => (wallMs === undefined ? undefined : wallMs - START_MS);
-  const times = [lastPollMs, lastSuccessMs, snapshot?.at.wallMs].map(since);
-  return [isUp, ret, httpStatus, failure?.reason, ...times];
+  const times = [lastPoll?.atMs, snapshot?.at.monotonicMs, snapshot?.at.wallMs].map(since);
+  return [isUp(state), ret, httpStatus, failure?.reason, ...times];
 }
 
 describe('the state of a service code', () => {
@@ -241,7 +242,7 @@ describe('the state of a service code', () => {
     const { pollOnce, getState } = createRig(t);
     const poll = async (serviceCode: string | undefined): Promise<unknown> => {
       await pollOnce((request) => request.respond(list(serviceCode)));
-      return getState().isUp;
+      return isUp(getState());
     };
     assert.deepEqual([await poll('B'), await poll(undefined), await poll('A')], [true, true, true]);
     const { snapshot } = getState();
@@ -277,7 +278,7 @@ describe('the state of a service code', () => {
       clock.advance(250);
       return request.respond(GOOD);
     });
-    assert.equal(getState().history.latestDurationMs, 250);
+    assert.equal(getState().lastPoll?.durationMs, 250);
   });
 
   it('counts invalid records only of good listings', async (t) => {

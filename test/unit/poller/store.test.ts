@@ -5,7 +5,7 @@ import { POLL_FAMILIES } from '../../../src/poller/catalogue.ts';
 import { countSeries, type Family, type FamilySpec } from '../../../src/families/family.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
 import { NO_POLLS } from '../../../src/poller/poll-metrics.ts';
-import { Store, type CodeState } from '../../../src/poller/store.ts';
+import { Store, type CodeState, type PollFailure } from '../../../src/poller/store.ts';
 import { countersOf, familiesOf, LABEL_GROUP_NAMES, labelGroup } from '../../../src/listing/label-groups.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import type { Instant } from '../../../src/runtime/instant.ts';
@@ -32,6 +32,14 @@ const UNPOLLED: CodeState = {
   labels: {},
 };
 
+const FAILURE: PollFailure = {
+  reason: 'timeout',
+  message: '',
+  remedies: [],
+  sinceMs: 0,
+  pausedUntilMs: undefined,
+};
+
 /** Creates the state after a successful poll, with samples in every family. */
 function createPolledState(serviceCode: string, more: Partial<CodeState> = {}): CodeState {
   const input = buildInputRecord({ inputBytes: 5 });
@@ -52,10 +60,8 @@ function createPolledState(serviceCode: string, more: Partial<CodeState> = {}): 
   return {
     ...UNPOLLED,
     serviceCode,
-    isUp: true,
     ret: 0,
-    lastPollMs: SNAPSHOT_MS,
-    lastSuccessMs: SNAPSHOT_MS,
+    lastPoll: { atMs: SNAPSHOT_MS, durationMs: 7000 },
     snapshot,
     ...more,
   };
@@ -142,13 +148,9 @@ test('before its first poll the counters of polls are at 0, and it has no gauges
 });
 
 test('gauges of polls tell what is known of the last one; an uncertain clock offset is 0', () => {
-  const history = new PollHistory();
-  history.append({ atMs: 0, durationMs: 7000, error: 'http_status' });
   const polled: CodeState = {
-    ...UNPOLLED,
-    history,
-    lastPollMs: 15_250 + SNAPSHOT_MS,
-    lastSuccessMs: 250 + SNAPSHOT_MS,
+    ...createPolledState('A'),
+    lastPoll: { atMs: 15_250 + SNAPSHOT_MS, durationMs: 7000 },
     responseBytes: 1234,
     httpStatus: 401,
     clockOffset: { aheadMs: -90_000, uncertaintyMs: 600 },
@@ -158,7 +160,7 @@ test('gauges of polls tell what is known of the last one; an uncertain clock off
   assert.deepEqual(gauges, [
     'xvs_exporter_last_poll_duration_seconds 7',
     `xvs_exporter_last_poll_timestamp_seconds ${START_MS / 1000 + 15.25}`,
-    `xvs_exporter_last_success_timestamp_seconds ${START_MS / 1000 + 0.25}`,
+    `xvs_exporter_last_success_timestamp_seconds ${START_MS / 1000}`,
     'xvs_exporter_poll_interval_seconds 15',
     'xvs_exporter_response_bytes 1234',
     'xvs_exporter_http_status 401',
@@ -172,8 +174,8 @@ test('gauges of polls tell what is known of the last one; an uncertain clock off
 test('after a failed first poll there is only xvs_up', () => {
   const store = createStore({
     ...UNPOLLED,
-    isUp: false,
-    failure: { reason: 'timeout', message: '', remedies: [], sinceMs: 0, pausedUntilMs: undefined },
+    lastPoll: { atMs: 0, durationMs: 7000 },
+    failure: FAILURE,
   });
   assert.deepEqual(listExposedCodes(store, 0), new Map([[CATALOGUE.up.name, ['A']]]));
 });
@@ -185,7 +187,7 @@ test('after a good poll every family of the listing and every counter is exposed
 
 test('the gauges of a stale listing disappear, of no other service code; counters, xvs_up and xvs_ret stay', () => {
   const store = createStore(
-    createPolledState('A', { isUp: false, ret: 7 }),
+    createPolledState('A', { failure: FAILURE, ret: 7 }),
     createPolledState('B', { staleAfterMs: 2 * STALE_AFTER_MS }),
   );
   const before = listExposedCodes(store, SNAPSHOT_MS + STALE_AFTER_MS);
@@ -207,7 +209,7 @@ test('the series of all states are counted, with and without what a stale listin
 
 test('a failed poll is exposed immediately, together with the previous listing', () => {
   const store = createStore(createPolledState('A'));
-  store.publish(createPolledState('A', { isUp: false, ret: undefined }));
+  store.publish(createPolledState('A', { failure: FAILURE, ret: undefined }));
   const { families } = parseExposition(
     render(store.collectFamilies(at(SNAPSHOT_MS)), 'openmetrics'),
     'openmetrics',
@@ -238,7 +240,7 @@ test('expectations are exposed from the start and at 0 without a recent listing,
   ];
   const unknown = ['tasks{} 3', 'task_up{task_name="main"} 0', 'task_up{task_name="backup"} 0', ...always];
   assert.deepEqual(read({ ...UNPOLLED, expectation }, 0), unknown);
-  const polled = createPolledState('A', { expectation, isUp: false });
+  const polled = createPolledState('A', { expectation, failure: FAILURE });
   const state = { ...polled, snapshot: polled.snapshot && { ...polled.snapshot, expectedTasks } };
   assert.deepEqual(read(state, SNAPSHOT_MS + STALE_AFTER_MS), [
     'tasks{} 3',
@@ -249,7 +251,7 @@ test('expectations are exposed from the start and at 0 without a recent listing,
   ]);
   assert.deepEqual(read(state, SNAPSHOT_MS + STALE_AFTER_MS + 1), unknown);
   assert.deepEqual(
-    read({ ...state, isUp: true }, SNAPSHOT_MS).filter((line) => line.includes('backup')),
+    read({ ...state, failure: undefined }, SNAPSHOT_MS).filter((line) => line.includes('backup')),
     always.slice(2),
   );
   assert.deepEqual(read({ ...state, expectation: undefined }, SNAPSHOT_MS), []);
