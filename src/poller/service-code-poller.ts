@@ -4,7 +4,7 @@ import type { Histogram } from '../families/histogram.ts';
 import { BackgroundTask } from '../runtime/background-task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { readInstant } from '../runtime/instant.ts';
-import { hideUnexpected } from '../tally/expected-counters.ts';
+import { hideUnexpected } from '../tally/snapshot.ts';
 import type { TallyRecords } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';

@@ -1,5 +1,4 @@
-import { recordOf } from '../families/record-of.ts';
-import { familiesOf, type ExpectedGroupName } from '../listing/label-groups.ts';
+import type { ExpectedGroupName } from '../listing/label-groups.ts';
 import type { TaskReading } from '../listing/listing.ts';
 import { TextRows, type RowsOf } from '../listing/rows.ts';
 import type { Instant } from '../runtime/instant.ts';
@@ -124,24 +123,4 @@ export class ExpectedCounters {
       if (removedMs < sinceMs) [longest, sinceMs] = [name, removedMs];
     if (longest !== undefined) this.#counters.delete(longest);
   }
-}
-
-/** Removes the rows of unexpected names. */
-export function hideUnexpected<AllCounts extends { readonly rows: RowsOf<ExpectedGroupName> }>(
-  counts: AllCounts,
-  expectedNames: readonly string[],
-): AllCounts {
-  const { labelSets, columns, newRows = [] } = counts.rows.expectedNames;
-  const expected = new Set(expectedNames);
-  const newOnes = new Set(newRows);
-  const isExpected = (_: unknown, row: number): boolean => expected.has(labelSets[row]?.[0] ?? '');
-  if (labelSets.every(isExpected)) return counts;
-  const rows = {
-    labelSets: labelSets.filter(isExpected),
-    columns: recordOf(familiesOf('expectedNames'), (family) => columns[family].filter(isExpected)),
-    newRows: [...labelSets.keys()]
-      .filter((row) => isExpected(undefined, row))
-      .flatMap((row, newRow) => (newOnes.has(row) ? [newRow] : [])),
-  };
-  return { ...counts, rows: { ...counts.rows, expectedNames: rows } };
 }

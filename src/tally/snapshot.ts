@@ -1,10 +1,12 @@
 import type { HistogramSample } from '../families/family.ts';
-import type {
-  ExpectedGroupName,
-  LimitedGroupName,
-  ListedGroupName,
-  TaskGroupName,
-  WholeGroupName,
+import { recordOf } from '../families/record-of.ts';
+import {
+  familiesOf,
+  type ExpectedGroupName,
+  type LimitedGroupName,
+  type ListedGroupName,
+  type TaskGroupName,
+  type WholeGroupName,
 } from '../listing/label-groups.ts';
 import type { RejectedEntry } from '../listing/listing.ts';
 import type { RowsOf } from '../listing/rows.ts';
@@ -35,4 +37,16 @@ export interface Snapshot extends Counts {
   /** The names that were expected when the listing was taken. */
   readonly expectedTasks: readonly ExpectedTask[];
   readonly rows: Counts['rows'] & RowsOf<WholeGroupName>;
+}
+
+/** Removes the counters of unexpected names. */
+export function hideUnexpected(snapshot: Snapshot, names: readonly string[]): Snapshot {
+  const { expectedNames } = snapshot.rows;
+  const expected = new Set(names);
+  const isHidden = expectedNames.labelSets.map(([name = '']) => !expected.has(name));
+  if (!isHidden.includes(true)) return snapshot;
+  const columns = recordOf(familiesOf('expectedNames'), (family) =>
+    expectedNames.columns[family].map((number, row) => (isHidden[row] === true ? Number.NaN : number)),
+  );
+  return { ...snapshot, rows: { ...snapshot.rows, expectedNames: { ...expectedNames, columns } } };
 }
