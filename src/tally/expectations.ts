@@ -51,10 +51,16 @@ export interface ExpectedTask {
   readonly sinceMs: number | undefined;
 }
 
+/** Input bytes of a name at a monotonic time. */
+interface InputTotal {
+  readonly ms: number;
+  readonly bytes: number;
+}
+
 /** What is remembered of an expected name from listing to listing. */
-interface Following {
-  /** Input totals of the time of which the rate is the mean. */
-  readonly totals: readonly { readonly ms: number; readonly bytes: number }[];
+interface NameHistory {
+  /** Those from which the rate is computed. */
+  readonly totals: readonly InputTotal[];
   /** The largest number of outputs since it was last missing. */
   readonly mostOutputs: number;
   readonly task: ExpectedTask;
@@ -74,7 +80,7 @@ interface Counting {
 export class ExpectedTasks {
   /** Takes effect with the next listing. */
   expectation: Expectation | undefined;
-  #following = new Map<string, Following>();
+  #histories = new Map<string, NameHistory>();
   /** The time of the last listing, in wall-clock milliseconds. */
   #lastMs: number | undefined;
 
@@ -93,14 +99,14 @@ export class ExpectedTasks {
     if (names.length > 0)
       for (const task of tasks) if (task.name !== undefined) tasksByName.get(task.name)?.push(task);
     const minima = new Map(this.expectation?.minima?.map((minimum) => [minimum.name, minimum]));
-    const following = [...tasksByName].map(([name, namesakes]): [string, Following] => {
+    const histories = [...tasksByName].map(([name, namesakes]): [string, NameHistory] => {
       const accounts = namesakes.map((task) => ledger.getTask(task.id));
       const conditions = namesakes.map((task, index) => toCondition(task, accounts[index]));
       const condition = LISTED_CONDITIONS.find((one) => conditions.includes(one)) ?? 'missing';
       const ofCondition = accounts.flatMap((account, index) =>
         account !== undefined && conditions[index] === condition ? [account] : [],
       );
-      const before = this.#following.get(name);
+      const before = this.#histories.get(name);
       const task: ExpectedTask = {
         name,
         condition,
@@ -112,9 +118,9 @@ export class ExpectedTasks {
       };
       return [name, follow(task, before, expectedCounters.get(name)?.inputBytes, at)];
     });
-    this.#following = new Map(following);
+    this.#histories = new Map(histories);
     this.#lastMs = at.wallMs;
-    return following.map(([, { task }]) => task);
+    return histories.map(([, { task }]) => task);
   }
 
   #findSince(
@@ -135,36 +141,48 @@ export class ExpectedTasks {
 
 /** Adds what takes more than one listing to know. */
 function follow(
-  task: ExpectedTask,
-  before: Following | undefined,
+  listed: ExpectedTask,
+  before: NameHistory | undefined,
   bytes: number | undefined,
   { wallMs, monotonicMs: ms }: Instant,
-): Following {
-  const all = bytes === undefined ? [] : [...(before?.totals ?? []), { ms, bytes }];
-  const first = all.findLastIndex((total, index) => ms - total.ms >= RATE_MS && index < all.length - 1);
-  const totals = all.slice(Math.max(0, first));
-  const isListed = task.condition !== 'missing';
-  const [oldest] = totals;
-  const inputRate =
-    isListed && oldest !== undefined && bytes !== undefined && bytes > 0 && totals.length > 1
-      ? ((bytes - oldest.bytes) * 1000) / (ms - oldest.ms)
-      : undefined;
-  const { outputs = 0, minima, waiting = 0 } = task;
-  const mostOutputs = isListed ? Math.max(outputs, before?.mostOutputs ?? 0) : 0;
-  const than = minima?.outputs ?? mostOutputs;
-  const isSlow =
-    task.condition === 'up' && waiting === 0 && (inputRate ?? Infinity) < (minima?.inputBytesPerSecond ?? 0);
-  const { slowSinceMs = wallMs, fewerOutputs } = before?.task ?? {};
+): NameHistory {
+  const isListed = listed.condition !== 'missing';
+  const totals = bytes === undefined ? [] : addTotal(before?.totals ?? [], { ms, bytes });
+  const mostOutputs = isListed ? Math.max(listed.outputs ?? 0, before?.mostOutputs ?? 0) : 0;
+  const task = { ...listed, inputRate: isListed ? computeRate(totals) : undefined };
   return {
     totals,
     mostOutputs,
-    task: {
-      ...task,
-      inputRate,
-      slowSinceMs: isSlow ? slowSinceMs : undefined,
-      fewerOutputs:
-        isListed && outputs < than ? { than, sinceMs: fewerOutputs?.sinceMs ?? wallMs } : undefined,
-    },
+    task: { ...task, ...findShortfalls(task, mostOutputs, before?.task, wallMs) },
+  };
+}
+
+/** Keeps the totals of the last two minutes, or of two listings that are further apart. */
+function addTotal(before: readonly InputTotal[], latest: InputTotal): readonly InputTotal[] {
+  const first = before.findLastIndex(({ ms }) => latest.ms - ms >= RATE_MS);
+  return [...before.slice(Math.max(0, first)), latest];
+}
+
+function computeRate(totals: readonly InputTotal[]): number | undefined {
+  const [oldest] = totals;
+  const latest = totals.at(-1);
+  if (oldest === undefined || latest === undefined || oldest === latest || latest.bytes === 0)
+    return undefined;
+  return ((latest.bytes - oldest.bytes) * 1000) / (latest.ms - oldest.ms);
+}
+
+function findShortfalls(
+  { condition, minima, inputRate = Infinity, outputs = 0, waiting = 0 }: ExpectedTask,
+  mostOutputs: number,
+  before: ExpectedTask | undefined,
+  nowMs: number,
+): Pick<ExpectedTask, 'slowSinceMs' | 'fewerOutputs'> {
+  const isSlow = condition === 'up' && waiting === 0 && inputRate < (minima?.inputBytesPerSecond ?? 0);
+  const than = minima?.outputs ?? mostOutputs;
+  const isShort = condition !== 'missing' && outputs < than;
+  return {
+    slowSinceMs: isSlow ? (before?.slowSinceMs ?? nowMs) : undefined,
+    fewerOutputs: isShort ? { than, sinceMs: before?.fewerOutputs?.sinceMs ?? nowMs } : undefined,
   };
 }
 
