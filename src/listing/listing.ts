@@ -99,7 +99,7 @@ export interface ListingOptions {
 
 /** Bounds the tasks of a listing while it is read: they need as much memory as their accounts. */
 export interface AccountReservations {
-  /** Reserves accounts of a task and of its inputs and outputs; returns whether there was room. */
+  /** Reserves accounts of a task and of its inputs and outputs; returns whether the budget allows them. */
   reserve(count: number): boolean;
   release(count: number): void;
 }

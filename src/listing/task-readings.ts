@@ -33,7 +33,7 @@ export class TaskReadings {
   #reservations: AccountReservations | undefined;
   #nameSource: TaskNameSource | undefined;
   #expectedNames: ReadonlySet<string> = new Set();
-  /** Tasks that give way to those of expected names, with the number of their accounts. */
+  /** Tasks that lose their accounts to those of expected names, with the number of their accounts. */
   #others: [id: string, accounts: number][] = [];
   /** Tasks without accounts, by what there is too much of: in the listing, or in the process. */
   readonly surplus = { task: 0, account: 0 };
@@ -67,7 +67,7 @@ export class TaskReadings {
     return this.#reader.readText(addresses[row] ?? 0, lengths[row] ?? 0);
   }
 
-  /** Reserves the accounts of a task, if there is room. Tasks of expected names take that of others. */
+  /** Reserves the accounts of a task, if the budget allows. Tasks of expected names take those of others. */
   reserve(rows: TaskRows): boolean {
     const count = countAccounts(rows);
     let lack = this.#reserve(count);

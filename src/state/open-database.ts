@@ -50,7 +50,7 @@ type Restore = (database: Database) => Promise<void>;
 export async function openDatabase(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {
   try {
     await translateErrors(createFolder(options.path));
-    await keepOthersOut(options);
+    await restrictFolders(options);
     try {
       return await openWhenUnlocked(options, restore);
     } catch (error) {
@@ -69,7 +69,7 @@ const OWNER_ONLY = 0o700;
  * Closes the folders of the database, those set aside included, to other users: LevelDB makes files that all can
  * read and lock. Warns where the file system does not, or the folders belong to another user.
  */
-async function keepOthersOut({ path, logger, chmod: setMode = chmod }: OpenDatabaseOptions): Promise<void> {
+async function restrictFolders({ path, logger, chmod: setMode = chmod }: OpenDatabaseOptions): Promise<void> {
   const failed: string[] = [];
   let reason: unknown;
   const names = await translateErrors(readdir(path));

@@ -3,10 +3,10 @@ import { MAX_ACCOUNTS } from '../runtime/limits.ts';
 
 /**
  * The accounts of all service codes of the process together: tasks, inputs and outputs, live and departed.
- * Departed accounts fill what live ones leave of the budget. They give way after a commit, those of the service
- * code with the most first: by then, tasks and parts that are listed again have found theirs. Where live ones
- * use up the budget, no code above its equal part gets further ones. A code below its part does, beyond the
- * limit: with their next listings, those above their parts give up as many.
+ * Departed accounts fill what live ones leave of the budget. They are evicted after a commit, those of the
+ * service code with the most first: by then, tasks and parts that are listed again have found theirs. Where
+ * live ones use up the budget, no code above its equal part gets further ones. A code below its part does,
+ * beyond the limit: with their next listings, those above their parts lose as many.
  */
 export class AccountBudget {
   readonly maxAccounts: number;
@@ -43,8 +43,8 @@ export class AccountBudget {
     this.#needed += needed;
   }
 
-  /** Whether a service code can have this many more accounts; departed ones will give way. */
-  hasRoom(share: AccountShare, count: number): boolean {
+  /** Whether a service code can have this many more live accounts; departed ones do not count. */
+  canAdd(share: AccountShare, count: number): boolean {
     // A service code below its equal part gets accounts although others hold more.
     return this.#needed + count <= this.maxAccounts || share.needed + count <= this.#equalPart;
   }
@@ -118,9 +118,9 @@ export class AccountShare implements AccountReservations {
     this.#budget.evictExcess();
   }
 
-  /** Whether there is room for so many more live accounts. */
-  hasRoom(live: number): boolean {
-    return this.#hasRoomFor(Math.max(this.#live + live, this.#reserved));
+  /** Whether the budget allows so many more live accounts. */
+  canAdd(live: number): boolean {
+    return this.#isWithinBudget(Math.max(this.#live + live, this.#reserved));
   }
 
   add({ live = 0, departed = 0 }: AccountChange): void {
@@ -129,7 +129,7 @@ export class AccountShare implements AccountReservations {
 
   /** Evicts nothing: the listing may fail, or have tasks whose accounts have departed. */
   reserve(count: number): boolean {
-    if (!this.#hasRoomFor(Math.max(this.#live, this.#reserved + count))) return false;
+    if (!this.#isWithinBudget(Math.max(this.#live, this.#reserved + count))) return false;
     this.#change(0, 0, count);
     return true;
   }
@@ -138,9 +138,9 @@ export class AccountShare implements AccountReservations {
     this.#change(0, 0, -count);
   }
 
-  #hasRoomFor(needed: number): boolean {
+  #isWithinBudget(needed: number): boolean {
     const added = needed - this.needed;
-    return added <= 0 || this.#budget.hasRoom(this, added);
+    return added <= 0 || this.#budget.canAdd(this, added);
   }
 
   #change(live: number, departed: number, reserved: number): void {

@@ -13,7 +13,7 @@ export class DepartedAccounts {
   /** All accounts of the service code. */
   readonly share: AccountShare;
 
-  /** `onForget` is called with each task that is forgotten, at any time: other codes need room, too. */
+  /** `onForget` is called with each task that is forgotten, at any time: other codes need accounts, too. */
   constructor(budget: AccountBudget, onForget: (account: TaskAccount) => void) {
     this.#onForget = onForget;
     this.share = new AccountShare(budget, () => this.#evictFirst());

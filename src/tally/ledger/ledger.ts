@@ -159,7 +159,7 @@ export class Ledger {
     for (const account of this.#departed.listExpired(commit.forgetBeforeMs)) this.#departed.forget(account);
     for (const account of this.#live) if (!tasks.has(account.id)) this.#depart(account, commit);
     this.#live = [];
-    for (const reading of this.#giveWay(sortByExpectation(tasks, expectedNames), commit)) {
+    for (const reading of this.#departExcess(sortByExpectation(tasks, expectedNames), commit)) {
       const account = this.#commitTask(reading, commit);
       if (account === undefined) continue;
       this.#live.push(account);
@@ -222,8 +222,8 @@ export class Ledger {
     }
   }
 
-  /** Gives up the accounts of the last tasks if others need them. Returns the other tasks. */
-  #giveWay(readings: readonly TaskReading[], commit: Commit): readonly TaskReading[] {
+  /** Treats the last tasks as not listed if other codes need their accounts. Returns the other tasks. */
+  #departExcess(readings: readonly TaskReading[], commit: Commit): readonly TaskReading[] {
     let { excess } = this.accountShare;
     if (excess === 0) return readings;
     const kept = readings.toReversed().filter(({ id }) => {
@@ -237,12 +237,12 @@ export class Ledger {
     return kept.toReversed();
   }
 
-  /** Returns the account of a listed task; `undefined` if there is no room: the task counts as not listed. */
+  /** Returns the account of a listed task; `undefined` beyond the budget: the task counts as not listed. */
   #commitTask(reading: TaskReading, commit: Commit): TaskAccount | undefined {
     const found = this.getTask(reading.id);
     const isDeparted = found !== undefined && found.lastSeen !== this.#lastCommit;
     const countBefore = found === undefined ? 0 : countAccounts(found);
-    if (!this.accountShare.hasRoom(countItems(reading) - (isDeparted ? 0 : countBefore))) {
+    if (!this.accountShare.canAdd(countItems(reading) - (isDeparted ? 0 : countBefore))) {
       if (found !== undefined && !isDeparted) this.#depart(found, commit);
       countWithoutAccount(commit);
       return undefined;
