@@ -8,7 +8,6 @@ import { formatReport } from '../diagnostics/report.ts';
 import { renderBlocks } from '../metrics/exposition.ts';
 import { createTally } from '../poller/poller.ts';
 import { openReaderPool, READER_KEY_BYTES } from '../poller/reader-module.ts';
-import { isUp } from '../poller/store.ts';
 import { readInstant } from '../runtime/instant.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { formatShard } from '../sharding/shard.ts';
@@ -32,7 +31,7 @@ export const once = withConfiguration(
     await exporter.poller.pollOnce(signal);
     const families = await exporter.facade.collect('everything', 'total');
     for (const block of renderBlocks(families, 'text')) stdout.write(block);
-    return exporter.store.states.every((state) => isUp(state) === true) ? 0 : 1;
+    return exporter.store.states.every(({ failure }) => failure === undefined) ? 0 : 1;
   },
   { explain: 'switch', for: 'value', only: 'list' },
 );

@@ -43,7 +43,7 @@ export interface PollFailure {
 export interface CodeState extends PollState {
   readonly serviceCode: string;
   readonly ret?: number | undefined;
-  /** Why the last poll failed; `undefined` if it succeeded. */
+  /** Why the last poll failed; `undefined` if it succeeded, and before the first one. */
   readonly failure?: PollFailure | undefined;
   /**
    * The last good listing. Without one, restored counters are not exposed: where the state is older than the
@@ -55,11 +55,6 @@ export interface CodeState extends PollState {
   readonly expectation?: Expectation | undefined;
   /** Of every series of the code. */
   readonly labels: StaticLabels;
-}
-
-/** Whether the last poll succeeded; `undefined` before the first poll has ended. */
-export function isUp({ lastPoll, failure }: CodeState): boolean | undefined {
-  return lastPoll && failure === undefined;
 }
 
 /** Whether the last good listing is too old to be exposed; `nowMs` is monotonic. */
@@ -157,7 +152,7 @@ interface View {
 export type NewCounters = 'zero' | 'total';
 
 const OWN_SAMPLES = {
-  up: (state) => columnOf(state.lastPoll && Number(isUp(state))),
+  up: ({ lastPoll, failure }) => columnOf(lastPoll && Number(failure === undefined)),
   ret: ({ ret }) => columnOf(ret),
   taskLifetime: ({ snapshot }) => snapshot?.lifetimes,
   expectedTasks: ({ expectation }) => columnOf(expectation?.tasks),
@@ -228,7 +223,7 @@ function toExpected(
   getValue: (task: ExpectedTask) => number | undefined,
 ): Column {
   const recent = isListingStale ? undefined : state.snapshot?.expectedTasks;
-  const isListed = recent !== undefined && isUp(state) === true;
+  const isListed = recent !== undefined && state.failure === undefined;
   const tasks = listExpectedTasks(state.expectation, recent);
   const known = tasks.filter(({ condition }) => !isListed || condition !== 'unknown');
   return columnByLabel(known.map((task) => [task.name, getValue(task) ?? Number.NaN]));

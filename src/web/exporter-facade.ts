@@ -2,11 +2,11 @@ import { SERIES_FAMILIES } from '../metrics/catalogue.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exporter-metrics.ts';
 import type { LastBody } from '../metrics/exposition.ts';
-import { columnOf, countSeries, type Family, type StaticLabels } from '../families/family.ts';
-import type { ListingLoss } from '../poller/poll-history.ts';
+import { columnOf, countSeries, type Family } from '../families/family.ts';
+import type { ListingLoss, ListingRates } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
-import { isStale, isUp, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
+import { isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getWallOffsetMs, readInstant, type Instant } from '../runtime/instant.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
@@ -26,11 +26,10 @@ export type ServiceCodeCondition = 'down' | 'idle' | 'lost' | 'stale' | 'up' | '
 /** The status of one service code, with wall-clock times; unknown values are `undefined`. */
 export interface ServiceCodeStatus extends Pick<
   CodeState,
-  'serviceCode' | 'failure' | 'ret' | 'httpStatus' | 'history'
+  'serviceCode' | 'labels' | 'failure' | 'ret' | 'httpStatus' | 'history'
 > {
   readonly lastPollMs: number | undefined;
   readonly lastSuccessMs: number | undefined;
-  readonly labels: StaticLabels;
   readonly condition: ServiceCodeCondition;
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
   readonly totals: ListingTotals | undefined;
@@ -137,7 +136,7 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
     getBreakdown(serviceCode) {
       const state = store.get(serviceCode);
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
-      return breakDownListing(state.snapshot, isUp(state) === true ? state.history.latestRates : undefined);
+      return breakDownListing(state.snapshot, getRates(state));
     },
     getPolling: (serviceCode) => poller.getPlan(serviceCode, clock.monotonic()),
     getProcess: () => ({
@@ -172,13 +171,18 @@ function* concatenate(...parts: readonly Iterable<Family>[]): Generator<Family, 
   for (const families of parts) yield* families;
 }
 
+/** Rates are hidden after a failed poll. */
+function getRates({ failure, history }: CodeState): ListingRates | undefined {
+  return failure === undefined ? history.latestRates : undefined;
+}
+
 function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus {
   const { history, expectation, snapshot, lastPoll, failure } = state;
   const offsetMs = getWallOffsetMs(now);
   const toWall = (ms: number | undefined) => (ms === undefined ? undefined : ms + offsetMs);
-  // As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll.
+  // As on `/metrics`: a stale listing is hidden.
   const shown = isStale(state, now.monotonicMs) ? undefined : snapshot;
-  const totals = shown && sumListing(shown, isUp(state) === true ? history.latestRates : undefined);
+  const totals = shown && sumListing(shown, getRates(state));
   const loss = history.findLoss();
   return {
     ...state,
@@ -192,7 +196,7 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
     condition: toCondition(state, totals, loss),
     totals,
     loss,
-    stoppedDeliveries: (isUp(state) === true && shown?.stoppedDeliveries) || [],
+    stoppedDeliveries: (failure === undefined && shown?.stoppedDeliveries) || [],
     expectedTasks: listExpectedTasks(expectation, snapshot?.expectedTasks),
     expectedTaskCount: expectation?.tasks ?? 0,
   };

@@ -1,5 +1,4 @@
 import { createExporter } from '../../../src/app.ts';
-import { isUp } from '../../../src/poller/store.ts';
 import { DEPENDENCIES, readConfiguration } from './exporter-dependencies.ts';
 import { servePollCommands } from './poll-commands.ts';
 
@@ -7,7 +6,7 @@ import { servePollCommands } from './poll-commands.ts';
 async function poll(): Promise<void> {
   await exporter.poller.pollOnce(new AbortController().signal);
   const [state] = exporter.store.states;
-  if (state === undefined || isUp(state) !== true)
+  if (state?.lastPoll === undefined || state.failure !== undefined)
     throw new Error(`Expected a good poll, found ${state?.failure?.reason}`);
 }
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createExporter } from '../../../src/app.ts';
-import { isUp } from '../../../src/poller/store.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
 import { startWebServer } from '../../../src/web/server.ts';
@@ -39,7 +38,7 @@ async function run(): Promise<void> {
     change: async () => {
       await poller.pollOnce(new AbortController().signal);
       const [state] = store.states;
-      if (state === undefined || isUp(state) !== true)
+      if (state?.lastPoll === undefined || state.failure !== undefined)
         throw new Error(`Expected a good poll, found ${state?.failure?.reason}`);
       skippedMs += SKIPPED_MS;
       await delay(SETTLE_MS);

@@ -5,7 +5,7 @@ import { createTally, Poller } from '../../../src/poller/poller.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { selectShard } from '../../../src/sharding/shard.ts';
 import { DatabaseError } from '../../../src/state/level-database.ts';
-import { isUp, Store } from '../../../src/poller/store.ts';
+import { Store } from '../../../src/poller/store.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
 import { readInstant, type Instant } from '../../../src/runtime/instant.ts';
 import type { Counts, Snapshot } from '../../../src/tally/snapshot.ts';
@@ -546,11 +546,11 @@ export class Simulation {
     const state = this.#getState(code);
     const listing = this.#lastListings.get(code);
     if (listing === undefined) {
-      if (isUp(state) !== false || state.snapshot !== before)
+      if (state.failure === undefined || state.snapshot !== before)
         throw new SimulationError(`${code}: expected a failed poll to change nothing`);
       return;
     }
-    if (isUp(state) !== true || state.snapshot === undefined)
+    if (state.failure !== undefined || state.snapshot === undefined)
       throw new SimulationError(`${code}: expected a good poll, found ${state.failure?.message}`);
     this.#counts.listings += 1;
     this.#counts.comparisons += checkGauges(state.snapshot, listing, listing.users);
