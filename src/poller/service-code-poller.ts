@@ -100,7 +100,7 @@ export class ServiceCodePoller {
   /** Applies new settings. During a poll, only the expectation and the labels may differ. */
   configure(code: PolledCode): void {
     const { tally } = this.#options;
-    let { failure } = this.#state;
+    let { failure, snapshot } = this.#state;
     if (code.baseUrl !== this.#code.baseUrl) {
       // The pause was requested by the server at the old address.
       failure &&= { ...failure, pausedUntilMs: undefined };
@@ -110,7 +110,8 @@ export class ServiceCodePoller {
     tally.stallAfterMs = code.stallAfterMs;
     tally.pollIntervalMs = code.intervalMs;
     tally.expectation = code.expectation;
-    this.#publish({ failure });
+    snapshot &&= hideUnexpected(snapshot, code.expectation?.names);
+    this.#publish({ failure, snapshot });
   }
 
   get #pausedUntilMs(): number {
@@ -179,7 +180,9 @@ export class ServiceCodePoller {
     this.#noteSuccess();
     this.#hasSeenOwnRecords ||= good.listing.ofPolledCode > 0;
     const poll = { atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) };
-    this.#endPoll(good, poll, { failure: undefined, snapshot });
+    // A reload may have removed names meanwhile.
+    const shown = hideUnexpected(snapshot, this.#code.expectation?.names);
+    this.#endPoll(good, poll, { failure: undefined, snapshot: shown });
     pollLogger.logSuccess(snapshot, problems, durationMs);
   }
 
@@ -250,16 +253,7 @@ export class ServiceCodePoller {
 
   #publish(changes: Partial<CodeState>): void {
     const { staleAfterMs, intervalMs, expectation, labels = NO_STATIC_LABELS } = this.#code;
-    const { snapshot, ...state } = { ...this.#state, ...changes };
-    const names = expectation?.names ?? [];
-    this.#state = {
-      ...state,
-      staleAfterMs,
-      intervalMs,
-      expectation,
-      labels,
-      snapshot: snapshot && hideUnexpected(snapshot, names),
-    };
+    this.#state = { ...this.#state, ...changes, staleAfterMs, intervalMs, expectation, labels };
     this.#options.store.publish(this.#state);
   }
 }

@@ -40,7 +40,7 @@ export interface Snapshot extends Counts {
 }
 
 /** Removes the counters of unexpected names. */
-export function hideUnexpected(snapshot: Snapshot, names: readonly string[]): Snapshot {
+export function hideUnexpected(snapshot: Snapshot, names: readonly string[] = []): Snapshot {
   const { expectedNames } = snapshot.rows;
   const expected = new Set(names);
   const isHidden = expectedNames.labelSets.map(([name = '']) => !expected.has(name));
