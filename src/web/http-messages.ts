@@ -9,13 +9,13 @@ export interface WebRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  readonly scheme?: 'http' | 'https';
+  readonly scheme: 'http' | 'https';
   /** Of the Unix socket that the request came through. */
-  readonly socketPath?: string | undefined;
-  /** Whether the client had to present a password or a verified certificate. Default: false. */
-  readonly isAuthenticated?: boolean;
+  readonly socketPath: string | undefined;
+  /** Whether the client had to present a password or a verified certificate. */
+  readonly isAuthenticated: boolean;
   /** Aborts when the client disconnects. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 export interface WebResponse {

@@ -106,7 +106,7 @@ async function respondPage(page: string, { headers }: WebRequest, status = 200):
 
 /** The only route that changes state, so it does not accept GET, which links and crawlers send. */
 async function handleReload(request: WebRequest, options: RouteOptions): Promise<WebResponse> {
-  const { method, headers, isAuthenticated = false } = request;
+  const { method, headers, isAuthenticated } = request;
   if (method !== 'POST') return respondText(405, 'Method not allowed: POST.', { Allow: 'POST' });
   if (options.reload === undefined)
     return respondText(403, 'Reload is disabled. Set --web.enable-lifecycle to enable it.');

@@ -41,7 +41,7 @@ export async function respondExposition(
   selection: FamilySelection,
 ): Promise<WebResponse> {
   const families = await facade.collect(selection);
-  signal?.throwIfAborted();
+  signal.throwIfAborted();
   const { format, contentType } = negotiateFormat(headers.accept);
   const blocks = renderBlocks(families, format, facade.getLastBody(selection));
   const vary = { Vary: 'Accept, Accept-Encoding' };
@@ -56,7 +56,7 @@ const NO_BYTES = Buffer.alloc(0);
 const GZIP = { level: 1, chunkSize: 64 * 1024 };
 
 /** Compresses a body block by block: it never exists as a whole. */
-async function gzipBlocks(blocks: Generator<Buffer, void>, signal?: AbortSignal): Promise<Buffer> {
+async function gzipBlocks(blocks: Generator<Buffer, void>, signal: AbortSignal): Promise<Buffer> {
   const first = blocks.next().value ?? NO_BYTES;
   const second = blocks.next().value;
   // One block takes a few milliseconds.

@@ -8,7 +8,7 @@ const MAX_HOST_CHARACTERS = 261;
 /** Targets have the address of the `Host` header, which is known to reach this exporter. */
 export async function handleServiceDiscovery(
   facade: ExporterFacade,
-  { headers, scheme = 'http', socketPath }: WebRequest,
+  { headers, scheme, socketPath }: WebRequest,
 ): Promise<WebResponse> {
   const { host = '' } = headers;
   const address = `${scheme}://${host}`;

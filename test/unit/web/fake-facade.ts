@@ -1,6 +1,7 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { columnByLabel, columnOf, NO_NUMBERS } from '../../../src/families/family.ts';
 import type { Family } from '../../../src/families/family.ts';
+import type { WebRequest } from '../../../src/web/http-messages.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { createPolling, createStatus, PROCESS } from './status-page/status-fixtures.ts';
 
@@ -50,6 +51,13 @@ export function createFakeFacade(overrides: Partial<ExporterFacade> = {}): Expor
     getStatus: (code) => (codes.includes(code) ? createStatus(code) : undefined),
     ...overrides,
   });
+}
+
+/** A GET request without headers, by default over HTTP and not authenticated. */
+export function createRequest(overrides: Partial<WebRequest>): WebRequest {
+  const { signal } = new AbortController();
+  const client = { scheme: 'http', socketPath: undefined, isAuthenticated: false, signal } as const;
+  return { method: 'GET', url: '/', headers: {}, ...client, ...overrides };
 }
 
 /** What a facade collects for a scrape. */

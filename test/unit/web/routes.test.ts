@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { isProbe, useOriginForm, type WebRequest } from '../../../src/web/http-messages.ts';
 import { handle } from '../../../src/web/routes.ts';
-import { createFakeFacade } from './fake-facade.ts';
+import { createFakeFacade, createRequest } from './fake-facade.ts';
 
 const OPTIONS = {};
 
 function get(url: string, headers = {}, overrides = {}, options = OPTIONS) {
-  return handle({ method: 'GET', url, headers }, createFakeFacade(overrides), options);
+  return handle(createRequest({ url, headers }), createFakeFacade(overrides), options);
 }
 
 for (const [url, vary] of [
@@ -54,7 +54,7 @@ const REJECTED: readonly (readonly [string, string, number, string])[] = [
 
 for (const [method, url, status, body] of REJECTED) {
   test(`${method} ${url} gets ${status}`, async () => {
-    const response = await handle({ method, url, headers: {} }, createFakeFacade(), OPTIONS);
+    const response = await handle(createRequest({ method, url }), createFakeFacade(), OPTIONS);
     assert.deepEqual([response.status, String(response.body)], [status, body]);
     assert.equal(response.headers['Allow'], status === 405 ? 'GET, HEAD' : undefined);
   });
@@ -104,7 +104,7 @@ for (const [outcome, status, body] of RELOADS) {
   test(`a requested reload gets ${status}`, async () => {
     const options = { ...OPTIONS, reload: () => Promise.resolve(outcome) };
     const response = await handle(
-      { method: 'POST', url: '/-/reload?x', headers: {}, isAuthenticated: true },
+      createRequest({ method: 'POST', url: '/-/reload?x', isAuthenticated: true }),
       createFakeFacade(),
       options,
     );
@@ -115,7 +115,7 @@ for (const [outcome, status, body] of RELOADS) {
 
 test('a failed reload has no details for clients without authentication', async () => {
   const options = { ...OPTIONS, reload: () => Promise.resolve({ error: 'secret.yml:1:1: expected this' }) };
-  const request = { method: 'POST', url: '/-/reload', headers: {} };
+  const request = createRequest({ method: 'POST', url: '/-/reload' });
   const { status, body } = await handle(request, createFakeFacade(), options);
   assert.deepEqual([status, String(body)], [500, 'Reload failed; the log has the details.\n']);
 });
@@ -141,7 +141,7 @@ for (const [headers, isAccepted] of RELOAD_ORIGINS) {
       reloads += 1;
       return Promise.resolve({});
     };
-    const request = { method: 'POST', url: '/-/reload', headers };
+    const request = createRequest({ method: 'POST', url: '/-/reload', headers });
     const { status } = await handle(request, createFakeFacade(), { ...OPTIONS, reload });
     assert.deepEqual([status, reloads], isAccepted ? [200, 1] : [403, 0]);
   });
@@ -151,7 +151,7 @@ for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
   test(`${method} does not reload`, async () => {
     const options = { ...OPTIONS, reload: () => Promise.reject(new Error('Expected no reload')) };
     for (const routes of [options, OPTIONS]) {
-      const response = await handle({ method, url: '/-/reload', headers: {} }, createFakeFacade(), routes);
+      const response = await handle(createRequest({ method, url: '/-/reload' }), createFakeFacade(), routes);
       assert.deepEqual([response.status, String(response.body)], [405, 'Method not allowed: POST.\n']);
       assert.equal(response.headers['Allow'], 'POST');
     }
@@ -165,7 +165,7 @@ for (const url of ['/', '/service-codes/?service_code=A', '/metrics', '/-/health
     assert.equal(response.headers['X-Content-Type-Options'], 'nosniff');
     assert.equal(response.headers['Content-Length'], String(Buffer.byteLength(response.body)));
     if (response.status !== 200) return;
-    const head = await handle({ method: 'HEAD', url, headers: {} }, createFakeFacade(), OPTIONS);
+    const head = await handle(createRequest({ method: 'HEAD', url }), createFakeFacade(), OPTIONS);
     assert.deepEqual([head.status, head.headers, String(head.body)], [200, response.headers, '']);
   });
 }

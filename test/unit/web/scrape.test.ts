@@ -5,12 +5,12 @@ import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { columnByLabel } from '../../../src/families/family.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { collected, createFakeFacade } from './fake-facade.ts';
+import { collected, createFakeFacade, createRequest } from './fake-facade.ts';
 
 const OPTIONS = {};
 
 function get(url: string, headers = {}) {
-  return handle({ method: 'GET', url, headers }, createFakeFacade(), OPTIONS);
+  return handle(createRequest({ url, headers }), createFakeFacade(), OPTIONS);
 }
 
 /** The service codes in a scrape, and whether it has the exporter's own metrics. */
@@ -43,12 +43,9 @@ for (const [url, codes, hasOwnMetrics] of SELECTED) {
 
 test('a scrape is not rendered after its client disconnects', async () => {
   const signal = AbortSignal.abort(new Error('gone'));
-  await assert.rejects(
-    handle({ method: 'GET', url: '/metrics', headers: {}, signal }, createFakeFacade(), OPTIONS),
-    {
-      message: 'gone',
-    },
-  );
+  await assert.rejects(handle(createRequest({ url: '/metrics', signal }), createFakeFacade(), OPTIONS), {
+    message: 'gone',
+  });
 });
 
 for (const tasks of [0, 10, 10_000]) {
@@ -59,7 +56,7 @@ for (const tasks of [0, 10, 10_000]) {
       const [plain, gzipped] = await Promise.all(
         ['identity', 'gzip'].map(async (encoding) => {
           const headers = { accept, 'accept-encoding': encoding };
-          return (await handle({ method: 'GET', url: '/metrics', headers }, facade, OPTIONS)).body;
+          return (await handle(createRequest({ url: '/metrics', headers }), facade, OPTIONS)).body;
         }),
       );
       assert.ok(plain !== undefined && gzipped !== undefined);

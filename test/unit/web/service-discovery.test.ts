@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { handle } from '../../../src/web/routes.ts';
 import type { WebRequest } from '../../../src/web/http-messages.ts';
-import { createEmptyFacade } from './fake-facade.ts';
+import { createEmptyFacade, createRequest } from './fake-facade.ts';
 import { requestOverHttps, SERVER_CERTIFICATE, startSecuredServer } from './secured-server.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ function send(codes: Readonly<Record<string, Labels>>, request: Partial<WebReque
     telemetryPath: '/other-metrics',
     getServiceCodes: () => Object.entries(codes).map(([serviceCode, labels]) => ({ serviceCode, labels })),
   });
-  const sent = { method: 'GET', url: '/sd?service_code=B&x', headers: { host: '[::1]' }, ...request };
+  const sent = createRequest({ url: '/sd?service_code=B&x', headers: { host: '[::1]' }, ...request });
   return handle(sent, facade, {});
 }
 
