@@ -83,12 +83,11 @@ class ReceivedResponse {
 
   get observer(): RequestObserver {
     return {
-      onRequest: this.#observer?.onRequest,
+      ...this.#observer,
       onResponse: (head) => {
         this.#head = head;
         this.#observer?.onResponse(head);
       },
-      onBodyBytes: this.#observer?.onBodyBytes,
     };
   }
 

@@ -21,11 +21,11 @@ export class GroupRows {
     return this.#published;
   }
 
-  /** Takes the rows of a listing; returns what is exposed. A counter whose row is evicted is forgotten. */
-  commit({ labelSets, columns }: Rows, at: Instant, absentRows?: ReadonlySet<number>): Rows {
+  /** Takes the rows of a listing. A counter whose row is evicted is forgotten. */
+  commit({ labelSets, columns }: Rows, at: Instant, absentRows?: ReadonlySet<number>): void {
     const rows = this.limit.assign(labelSets, at, absentRows);
     // Most listings have nothing wrong: nothing is exposed of many groups.
-    if (this.limit.labelSets.length === 0 && this.#published.labelSets.length === 0) return this.#published;
+    if (this.limit.labelSets.length === 0 && this.#published.labelSets.length === 0) return;
     const next = recordOf(familiesOf(this.#group), (family) => {
       const column = this.#begin(family);
       const values = columns[family] ?? [];
@@ -36,7 +36,6 @@ export class GroupRows {
       return column;
     });
     this.#published = { labelSets: this.limit.labelSets, columns: next, newRows: this.limit.listNew(at) };
-    return this.#published;
   }
 
   /** The counters as they are persisted; `undefined` if there are none. */

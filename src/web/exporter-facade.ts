@@ -78,7 +78,7 @@ export type FamilySelection = 'everything' | 'exporter' | { readonly serviceCode
 /** The part of the exporter that the web server uses. */
 export interface ExporterFacade {
   readonly telemetryPath: string;
-  collect(selection?: FamilySelection, newCounters?: NewCounters): Promise<Iterable<Family>>;
+  collect(selection: FamilySelection, newCounters?: NewCounters): Promise<Iterable<Family>>;
   getLastBody(selection: FamilySelection): LastBody;
   getServiceCodes(): readonly Pick<ServiceCodeStatus, 'serviceCode' | 'labels'>[];
   /** Why this process does not poll a service code, without its name; `undefined` if it does. */
@@ -101,7 +101,7 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
   const lastBodies = { everything: { bytes: 0 }, exporter: { bytes: 0 }, serviceCode: { bytes: 0 } };
   return {
     telemetryPath: configuration.web.telemetryPath,
-    async collect(selection = 'everything', newCounters = 'zero') {
+    async collect(selection, newCounters = 'zero') {
       const now = readInstant(clock);
       if (typeof selection === 'object') {
         const state = store.get(selection.serviceCode);
