@@ -156,8 +156,7 @@ export class ServiceCodePoller {
     signal.throwIfAborted();
     const { client, readers, clock, tally } = this.#options;
     const startedMs = clock.monotonic();
-    const { accountShare } = tally;
-    const received = await fetchListing(client, this.#code, readers, accountShare, signal);
+    const received = await fetchListing(client, this.#code, readers, tally.accountShare, signal);
     const fetched = this.#hasSeenOwnRecords ? rejectForeign(received) : received;
     if (fetched.error === undefined) await this.#commit(fetched, startedMs);
     else this.#fail(fetched, startedMs);
@@ -176,10 +175,9 @@ export class ServiceCodePoller {
     const durationMs = clock.monotonic() - startedMs;
     // A listing that scrapes have seen must survive a kill of the process.
     await persistence?.write(tally.serviceCode, records);
-    const { monotonicMs } = snapshot.at;
     this.#noteSuccess();
     this.#hasSeenOwnRecords ||= good.listing.ofPolledCode > 0;
-    const poll = { atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) };
+    const poll = { atMs: snapshot.at.monotonicMs, durationMs, totals: computeTotals(snapshot) };
     // A reload may have removed names meanwhile.
     const shown = hideUnexpected(snapshot, this.#code.expectation?.names);
     this.#endPoll(good, poll, { failure: undefined, snapshot: shown });
@@ -192,30 +190,26 @@ export class ServiceCodePoller {
   }
 
   #fail(failed: FailedListing, startedMs: number): void {
-    const { error } = failed;
-    const { goodAddresses } = this.#options;
+    const { reason, message, retryAfterMs } = failed.error;
+    const { goodAddresses, clock, pollLogger } = this.#options;
     const { href, origin } = new URL(this.#code.baseUrl);
-    const monotonicMs = this.#options.clock.monotonic();
+    const nowMs = clock.monotonic();
     const failure: PollFailure = {
-      reason: error.reason,
-      message: error.message,
+      reason,
+      message,
       remedies: findRemedies({
         target: this.#code,
         fetched: failed,
         hasSucceeded: goodAddresses.has(href),
         hasOriginSucceeded: goodAddresses.has(origin),
       }),
-      sinceMs: this.#state.failure?.sinceMs ?? monotonicMs,
-      pausedUntilMs:
-        error.retryAfterMs === undefined
-          ? undefined
-          : monotonicMs + Math.min(error.retryAfterMs, MAX_PAUSE_MS),
+      sinceMs: this.#state.failure?.sinceMs ?? nowMs,
+      pausedUntilMs: retryAfterMs && nowMs + Math.min(retryAfterMs, MAX_PAUSE_MS),
     };
-    const durationMs = monotonicMs - startedMs;
-    const errorCode = getCodeKind(error.reason) === 'ret' ? failed.ret : failed.response?.status;
-    const poll = { atMs: monotonicMs, durationMs, error: error.reason, errorCode };
-    this.#endPoll(failed, poll, { failure });
-    this.#options.pollLogger.logFailure(failed, durationMs);
+    const durationMs = nowMs - startedMs;
+    const errorCode = getCodeKind(reason) === 'ret' ? failed.ret : failed.response?.status;
+    this.#endPoll(failed, { atMs: nowMs, durationMs, error: reason, errorCode }, { failure });
+    pollLogger.logFailure(failed, durationMs);
   }
 
   /** Publishes the state after a poll; `changes` are those of its outcome. */
