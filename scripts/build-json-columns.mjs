@@ -1,6 +1,6 @@
-// Compiles the reader's WebAssembly module: build-json-columns.mjs FOLDER [--debug]. Writes FOLDER/reader.wasm, or with `--debug`
-// FOLDER/reader.debug.wasm and its source map, a build that checks every address. Does nothing if the file is newer than its
-// sources.
+// Compiles the reader's WebAssembly module: build-json-columns.mjs FOLDER [--debug]. Writes
+// FOLDER/reader.wasm, or with `--debug` FOLDER/reader.debug.wasm and its source map, a build that checks
+// every address. Does nothing if the file is newer than its sources.
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,8 +21,9 @@ function isUpToDate() {
 }
 
 /**
- * The compiler inlines functions up to a size that is fixed, and the engine inlines none. With larger ones inlined, so that a
- * label or a sum is found without a call, the reader is 1.2 to 1.4 times as fast, and its module has 40 KB instead of 24.
+ * The compiler inlines functions up to a size that is fixed, and the engine inlines none. With larger ones
+ * inlined, so that a label or a sum is found without a call, the reader is 1.2 to 1.4 times as fast, and its
+ * module has 40 KB instead of 24.
  */
 function inlineFunctions(binaryen, wasm) {
   const module = binaryen.readBinary(wasm);

@@ -1,6 +1,6 @@
-// Captures pictures of the status page: runs a simulated service with faults and an exporter for two minutes, and
-// opens the pages in Chromium (/usr/bin/chromium). Run it after `npm run build` and `npm run compile:simulator`; it writes
-// docs/pictures/status-page.
+// Captures pictures of the status page: runs a simulated service with faults and an exporter for two minutes,
+// and opens the pages in Chromium (/usr/bin/chromium). Run it after `npm run build` and `npm run
+// compile:simulator`; it writes docs/pictures/status-page.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

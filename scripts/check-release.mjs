@@ -1,4 +1,5 @@
-// Checks that a tag can be released, and prints what is missing. With `--notes`, prints the changes of the version.
+// Checks that a tag can be released, and prints what is missing. With `--notes`, prints the changes of the
+// version.
 //
 //   node scripts/check-release.mjs --tag=v1.2.3 [--notes] [--root=FOLDER]
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,5 @@
-// Checks the workflows with zizmor, a program of Python. If it is missing, this fails in CI; elsewhere, it says so.
+// Checks the workflows with zizmor, a program of Python. If it is missing, this fails in CI; elsewhere, it
+// says so.
 import { spawnSync } from 'node:child_process';
 import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,6 @@
-// Pins the images that the project takes from others by digest: reads the digest of each tag from the registry with skopeo, and
-// writes it into `ARG …_DIGEST` of the Dockerfiles, and after the tag in the Compose file. Run it to update the digests.
+// Pins the images that the project takes from others by digest: reads the digest of each tag from the
+// registry with skopeo, and writes it into `ARG …_DIGEST` of the Dockerfiles, and after the tag in the
+// Compose file. Run it to update the digests.
 //
 //   node scripts/pin-images.mjs                 writes the digests
 //   node scripts/pin-images.mjs --check         asks no registry; fails if a digest is missing

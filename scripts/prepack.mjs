@@ -1,6 +1,7 @@
-// Runs before `npm pack`: builds the program in an empty folder, so that the package contains no file of an older build,
-// and without source maps, whose sources are not in the package. npm installs a package of a registry with the versions of
-// its `npm-shrinkwrap.json`, here those of the lock file. `postpack` removes that file, with which `npm ci` would fail.
+// Runs before `npm pack`: builds the program in an empty folder, so that the package contains no file of an
+// older build, and without source maps, whose sources are not in the package. npm installs a package of a
+// registry with the versions of its `npm-shrinkwrap.json`, here those of the lock file. `postpack` removes
+// that file, with which `npm ci` would fail.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

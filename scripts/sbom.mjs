@@ -1,5 +1,6 @@
-// Prints an SBOM (CycloneDX) of the shipped packages. `npm sbom --omit=dev` also omits production packages that development
-// dependencies need (npm 11: yaml and zod), so npm runs on a copy of the project without development dependencies.
+// Prints an SBOM (CycloneDX) of the shipped packages. `npm sbom --omit=dev` also omits production packages
+// that development dependencies need (npm 11: yaml and zod), so npm runs on a copy of the project without
+// development dependencies.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

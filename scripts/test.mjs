@@ -1,10 +1,10 @@
-// Runs compiled test files with the test runner of Node.js. The command line of Node 20 supports neither globs nor shared
-// processes.
+// Runs compiled test files with the test runner of Node.js. The command line of Node 20 supports neither
+// globs nor shared processes.
 //
 //   node scripts/test.mjs                  the files of test/unit, test/integration and test/e2e
 //   node scripts/test.mjs --suite=SUITE    the files of a suite, see below
 //   node scripts/test.mjs WORD…            the files whose path contains one of the words, test/long included
-//   node scripts/test.mjs --reader=debug   the same with the debug build of the reader, which checks each memory access
+//   node scripts/test.mjs --reader=debug   the same with the debug reader, which checks memory accesses
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -38,12 +38,15 @@ const SLOW_FOLDERS = ['e2e/deploy/', 'e2e/prometheus/', 'long/documentation/', '
 /** Their tests need 127.0.0.2 and /proc. */
 const LINUX_FOLDERS = ['e2e/attack/', 'long/attack/'];
 
-/** Number of concurrent test processes. It exceeds the number of cores, because most processes wait for timers. */
+/**
+ * Number of concurrent test processes. It exceeds the number of cores, because most processes wait for
+ * timers.
+ */
 const PROCESSES = availableParallelism() * 3;
 
 /**
- * Number of processes that unit tests share. Starting one and loading the libraries takes 0.3 s of CPU time, more than most
- * files take.
+ * Number of processes that unit tests share. Starting one and loading the libraries takes 0.3 s of CPU time,
+ * more than most files take.
  */
 const BUNDLES = availableParallelism() * 2;
 
@@ -86,7 +89,10 @@ function setSeed() {
   return seed;
 }
 
-/** Writes files that each import a share of the test files, and returns their paths. They are removed at the end. */
+/**
+ * Writes files that each import a share of the test files, and returns their paths. They are removed at the
+ * end.
+ */
 function bundle(files, fastCheckOptions) {
   // Several runs may share the folder `build`.
   const folder = join(root, `build/bundles/${process.pid}`);
@@ -109,7 +115,10 @@ function bundle(files, fastCheckOptions) {
   });
 }
 
-/** Replaces the reader's module, in tests and in the programs that they start, with its debug build until this process exits. */
+/**
+ * Replaces the reader's module, in tests and in the programs that they start, with its debug build until this
+ * process exits.
+ */
 function useDebugReader() {
   const debugBuild = readFileSync(join(root, 'build/src/json-columns/reader.debug.wasm'));
   for (const folder of ['build/src', 'dist']) {

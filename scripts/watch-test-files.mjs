@@ -4,8 +4,8 @@ import { subscribe } from 'node:diagnostics_channel';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * Writes a line for each test file that ends. Kills a file that takes too long, with the processes that it started: one that
- * hangs would never end, because its programs keep it alive.
+ * Writes a line for each test file that ends. Kills a file that takes too long, with the processes that it
+ * started: one that hangs would never end, because its programs keep it alive.
  */
 export function watchTestFiles({ count, limitMs, formatName, startTimer = setTimeout }) {
   let ended = 0;

@@ -1,7 +1,7 @@
 // Writes rules, their unit tests and dashboards with the names and addresses of an installation.
 //
-//   npm run rules -- --job=live-video --runbook-url=https://wiki.example.net/alerts --grafana-url=https://grafana.example.net
-//     --exporter-url=https://exporter.example.net --out=FOLDER
+//   npm run rules -- --job=live-video --runbook-url=https://wiki.example.net/alerts
+//     --grafana-url=https://grafana.example.net --exporter-url=https://exporter.example.net --out=FOLDER
 //
 // What is not given stays as shipped.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -12,11 +12,11 @@ import { formatHelp } from './help.ts';
 const TIMEOUT_MS = 5000;
 
 /**
- * Exits with 0 if the exporter is healthy, else with 1. Flags, environment and configuration file describe it,
- * as those of `serve`; without flags, those of process 1 do if it runs this program: the check of an image does
- * not know the flags of its container. Mistakes in the file are ignored, because a running exporter keeps its
- * last good configuration. The certificate is not verified, as no secret is sent. With passwords or client
- * certificates, `web.open_probes` has to allow probes.
+ * Exits with 0 if the exporter is healthy, else with 1. Flags, environment and configuration file describe
+ * it, as those of `serve`; without flags, those of process 1 do if it runs this program: the check of an
+ * image does not know the flags of its container. Mistakes in the file are ignored, because a running
+ * exporter keeps its last good configuration. The certificate is not verified, as no secret is sent. With
+ * passwords or client certificates, `web.open_probes` has to allow probes.
  */
 export const healthcheck: Command = async (args, io) => {
   try {

@@ -30,8 +30,8 @@ interface EarlySignals {
 }
 
 /**
- * Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code. SIGHUP
- * kills all commands but `serve`.
+ * Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code.
+ * SIGHUP kills all commands but `serve`.
  */
 async function runCommand(
   args: readonly string[],

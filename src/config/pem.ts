@@ -38,8 +38,8 @@ function findBadCertificate(text: string): string | undefined {
 }
 
 /**
- * Finds authorities that have signed each other. Node.js, which takes the first certificate of an issuer's name,
- * follows them for ever.
+ * Finds authorities that have signed each other. Node.js, which takes the first certificate of an issuer's
+ * name, follows them for ever.
  */
 export function findCaMistake(text: string): string | undefined {
   const certificates = splitCertificates(text).map((pem) => new X509Certificate(pem));

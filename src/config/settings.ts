@@ -25,7 +25,9 @@ export interface Setting {
   readonly default?: string;
   /** The effect of leaving it out, without a plain default. */
   readonly defaultText?: string;
-  /** The source that cannot give the setting. What cannot be a flag is a secret: no output shows its value. */
+  /**
+   * The source that cannot give the setting. What cannot be a flag is a secret: no output shows its value.
+   */
   readonly excludedSource?: 'file' | 'flag';
 }
 

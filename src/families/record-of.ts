@@ -3,7 +3,9 @@ export function recordOf<Key extends string, Value>(
   keys: readonly Key[],
   make: (key: Key) => Value,
 ): Record<Key, Value>;
-/** The same where each value has a type of its own. `Result` is asserted: no type relates a key to its value. */
+/**
+ * The same where each value has a type of its own. `Result` is asserted: no type relates a key to its value.
+ */
 export function recordOf<Result>(
   keys: readonly (keyof Result & string)[],
   make: (key: keyof Result & string) => unknown,

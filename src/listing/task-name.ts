@@ -109,8 +109,9 @@ function decodePercent(text: string): string {
 }
 
 /**
- * The texts that `decodeURIComponent` decodes (UTF-8, RFC 3629, section 4). For other texts it throws, which is slow; so would
- * be bytes for `isUtf8` of Node.js, ten times as slow as an ordinary text (`cost-of-names.test.ts`).
+ * The texts that `decodeURIComponent` decodes (UTF-8, RFC 3629, section 4). For other texts it throws, which
+ * is slow; so would be bytes for `isUtf8` of Node.js, ten times as slow as an ordinary text
+ * (`cost-of-names.test.ts`).
  */
 const ENCODED_UTF8 = createEncodedUtf8();
 

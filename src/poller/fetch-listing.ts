@@ -65,8 +65,8 @@ export async function fetchListing(
 }
 
 /**
- * What has been received of a response. The connection keeps its functions until its next response, so it must
- * not hold the listing.
+ * What has been received of a response. The connection keeps its functions until its next response, so it
+ * must not hold the listing.
  */
 class ReceivedResponse {
   readonly #reader: ListingReader;

@@ -17,7 +17,10 @@ export const NO_POLLS = {
   skipped: recordOf(SKIP_REASONS, () => 0),
 };
 
-/** The polls of a service code, and what the last response told. Times are monotonic, but that of the certificate. */
+/**
+ * The polls of a service code, and what the last response told. Times are monotonic, but that of the
+ * certificate.
+ */
 export interface PollState {
   readonly intervalMs: number;
   readonly polls: Readonly<typeof NO_POLLS>;

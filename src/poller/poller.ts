@@ -105,7 +105,10 @@ export class Poller implements AsyncDisposable {
     await Promise.all([...this.#pollers.values()].map((poller) => poller.poll(signal)));
   }
 
-  /** Starts polling, the first polls spread over the interval, at most a minute. Rejects with the first internal error. */
+  /**
+   * Starts polling, the first polls spread over the interval, at most a minute. Rejects with the first
+   * internal error.
+   */
   start(): Promise<never> {
     this.#isRunning = true;
     this.#startAll([...this.#pollers.values()], computeFirstDelays);

@@ -8,7 +8,9 @@ import { POLL_ERRORS } from '../upstream/errors.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import { FOREIGN_LISTING, type FailedListing, type GoodListing } from './fetch-listing.ts';
 
-/** What a remedy is found by. Only the poll loop knows what has succeeded, and only an observed poll the rest. */
+/**
+ * What a remedy is found by. Only the poll loop knows what has succeeded, and only an observed poll the rest.
+ */
 export interface Symptoms {
   readonly target: ListingTarget;
   readonly fetched: GoodListing | FailedListing;

@@ -14,8 +14,8 @@ export interface FirstDelays {
 }
 
 /**
- * First polls are spread evenly over the interval, at most over a minute; the second ones over the interval, each
- * at least a minute (or the interval) after the first.
+ * First polls are spread evenly over the interval, at most over a minute; the second ones over the interval,
+ * each at least a minute (or the interval) after the first.
  */
 export function computeFirstDelays(index: number, count: number, intervalMs: number): FirstDelays {
   const spread = (rangeMs: number): number => {

@@ -47,7 +47,8 @@ export interface CodeState extends PollState {
   readonly failure?: PollFailure | undefined;
   /**
    * The last good listing. Without one, restored counters are not exposed: where the state is older than the
-   * last scrape (a power failure, a backup), Prometheus would take the step back for a reset and add the whole.
+   * last scrape (a power failure, a backup), Prometheus would take the step back for a reset and add the
+   * whole.
    */
   readonly snapshot?: Snapshot | undefined;
   /** Age of the last good listing above which its gauges are no longer exposed. */

@@ -1,8 +1,8 @@
 const CERTIFICATE_START = /^-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----/;
 
 /**
- * Splits a PEM file (RFC 7468) into its certificates, each with the text after it. Takes time in proportion to the
- * text, whatever it is: an expression from BEGIN to END would take seconds for a megabyte without END.
+ * Splits a PEM file (RFC 7468) into its certificates, each with the text after it. Takes time in proportion
+ * to the text, whatever it is: an expression from BEGIN to END would take seconds for a megabyte without END.
  */
 export function splitCertificates(text: string): readonly string[] {
   return text.split(/^(?=-----BEGIN )/m).filter((block) => CERTIFICATE_START.test(block));

@@ -1,8 +1,8 @@
 import { DEFAULT_CIPHERS } from 'node:tls';
 
 /**
- * Groups of TLS without finite fields, as in Go. OpenSSL 3.0 would take ffdhe8192, of which one key exchange holds
- * the event loop for 0.2 s. Those of OpenSSL 3.5 are safe from quantum computers, too.
+ * Groups of TLS without finite fields, as in Go. OpenSSL 3.0 would take ffdhe8192, of which one key exchange
+ * holds the event loop for 0.2 s. Those of OpenSSL 3.5 are safe from quantum computers, too.
  */
 function listGroups(opensslVersion: string): string {
   const [major = 0, minor = 0] = opensslVersion.split('.').map(Number);
@@ -11,8 +11,8 @@ function listGroups(opensslVersion: string): string {
 }
 
 /**
- * The cipher suites without DHE, in which a server chooses a number of up to 10,000 bits: 1 s a handshake. A list
- * of suites of TLS 1.3 alone has none, and OpenSSL takes no list that only excludes.
+ * The cipher suites without DHE, in which a server chooses a number of up to 10,000 bits: 1 s a handshake. A
+ * list of suites of TLS 1.3 alone has none, and OpenSSL takes no list that only excludes.
  */
 export function excludeDhe(ciphers: string): string {
   return ciphers.split(':').every((name) => name.startsWith('TLS_')) ? ciphers : `${ciphers}:!DHE`;

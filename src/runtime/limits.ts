@@ -44,7 +44,9 @@ const ACCOUNT_BYTES = 384;
 /** Accounts of one listing, a fifth of the heap that V8 may use. Further tasks are in the gauges only. */
 export const MAX_LISTING_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 5 / ACCOUNT_BYTES);
 
-/** Accounts of all service codes, live and departed, and again of listings being read: a quarter of the heap. */
+/**
+ * Accounts of all service codes, live and departed, and again of listings being read: a quarter of the heap.
+ */
 export const MAX_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 4 / ACCOUNT_BYTES);
 
 /** Without a limit, Node.js returns 0 or more than the machine has. */

@@ -2,8 +2,8 @@
 type SignalSource = Pick<NodeJS.EventEmitter, 'on' | 'off'>;
 
 /**
- * Aborts on the first SIGINT or SIGTERM, which `hasStopped` tells if it came before. The second one has the default
- * effect: it kills the process.
+ * Aborts on the first SIGINT or SIGTERM, which `hasStopped` tells if it came before. The second one has the
+ * default effect: it kills the process.
  */
 export function abortOnSignals(signals: SignalSource, hasStopped: () => boolean = () => false): AbortSignal {
   const controller = new AbortController();

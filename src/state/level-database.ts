@@ -48,8 +48,8 @@ const RECORDS_PER_CHUNK = 500;
 const CACHE_BYTES = 1024 * 1024;
 
 /**
- * Imported on use: without `state.path`, the exporter runs on platforms that LevelDB has no build for. Rejects
- * with a message for the operator.
+ * Imported on use: without `state.path`, the exporter runs on platforms that LevelDB has no build for.
+ * Rejects with a message for the operator.
  */
 export async function importLevelDb(): Promise<typeof classicLevel> {
   try {

@@ -66,8 +66,8 @@ export async function openDatabase(options: OpenDatabaseOptions, restore?: Resto
 const OWNER_ONLY = 0o700;
 
 /**
- * Closes the folders of the database, those set aside included, to other users: LevelDB makes files that all can
- * read and lock. Warns where the file system does not, or the folders belong to another user.
+ * Closes the folders of the database, those set aside included, to other users: LevelDB makes files that all
+ * can read and lock. Warns where the file system does not, or the folders belong to another user.
  */
 async function restrictFolders({ path, logger, chmod: setMode = chmod }: OpenDatabaseOptions): Promise<void> {
   const failed: string[] = [];

@@ -31,7 +31,9 @@ interface TaskLookup {
   getTask(id: string): TaskAccount | undefined;
 }
 
-/** The families per task, of the first tasks of a code. A free place goes to the first listed task without. */
+/**
+ * The families per task, of the first tasks of a code. A free place goes to the first listed task without.
+ */
 export class TaskDetails {
   readonly #maxTasks: number;
   /** Names that are told apart, the longest absent first. */

@@ -5,8 +5,8 @@ import { splitCertificates } from '../runtime/certificates.ts';
 type Certificate = PeerCertificate & Partial<DetailedPeerCertificate>;
 
 /**
- * Finds when the path by which a client verified a certificate expires. What a server sends may go on beyond it:
- * a cross-signed certificate, for example, with the name and the key of one that the client trusts.
+ * Finds when the path by which a client verified a certificate expires. What a server sends may go on beyond
+ * it: a cross-signed certificate, for example, with the name and the key of one that the client trusts.
  */
 export class CertificatePaths {
   readonly #authorities: string | undefined;

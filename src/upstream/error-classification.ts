@@ -53,9 +53,9 @@ const CODES_BY_REASON: readonly (readonly [reason: PollErrorReason, codes: RegEx
 ];
 
 /**
- * Classifies the error of a request, after its headers or before; unknown errors are `connect`. The cause is a
- * copy of message and stack: HTTP parser errors carry bytes of the response, and others a certificate or a URL
- * with its query.
+ * Classifies the error of a request, after its headers or before; unknown errors are `connect`. The cause is
+ * a copy of message and stack: HTTP parser errors carry bytes of the response, and others a certificate or a
+ * URL with its query.
  */
 export function toUpstreamError(error: unknown, hasHeaders = false): UpstreamError {
   if (error instanceof UpstreamError) return error;

@@ -11,7 +11,10 @@ export interface RedactedRequest {
 
 export interface ResponseHead extends ResponseTimes {
   readonly status: number;
-  /** Soonest expiry of the certificates that verify the service, in milliseconds since the Unix epoch; undefined without TLS. */
+  /**
+   * Soonest expiry of the certificates that verify the service, in milliseconds since the Unix epoch;
+   * undefined without TLS.
+   */
   readonly certificateNotAfterMs: number | undefined;
   header(this: void, name: string): string | undefined;
 }

@@ -32,7 +32,10 @@ interface Load {
   readonly megabytes: number;
 }
 
-/** Finds the largest number of service codes that the program carries as it is shipped, with no alert about its limits. */
+/**
+ * Finds the largest number of service codes that the program carries as it is shipped, with no alert about
+ * its limits.
+ */
 export async function benchCapacity(): Promise<Comparison[]> {
   let carried: Load | undefined;
   let low = 0;
@@ -121,7 +124,10 @@ async function measureLoad(codes: number): Promise<Load> {
   };
 }
 
-/** The sum of the series whose lines begin with a prefix. The exposition is too large to be parsed as tests do. */
+/**
+ * The sum of the series whose lines begin with a prefix. The exposition is too large to be parsed as tests
+ * do.
+ */
 function sumSeries(text: string, prefix: string): number {
   const lines = text.split('\n').filter((line) => line.startsWith(prefix));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);

@@ -9,7 +9,9 @@ export const EMPTY_RESPONSE = z.object({});
 /** The address of a server. */
 export const ADDRESS_RESPONSE = z.object({ url: z.string() });
 
-/** Since `begin`: CPU time as a share of a core and what was written to the disk. Peak memory since the start. */
+/**
+ * Since `begin`: CPU time as a share of a core and what was written to the disk. Peak memory since the start.
+ */
 export const USAGE_RESPONSE = z.object({
   cpuShare: z.number(),
   peakRssMb: z.number(),

@@ -19,8 +19,9 @@ const WARM_UP_ROUNDS = 2;
 const MEASURED_ROUNDS = 3;
 
 /**
- * Polls many service codes of one simulator with an exporter, with one that keeps its state on disk, and with a program that
- * requests the listings and discards them, all at the same time and with the options of Node.js that are shipped.
+ * Polls many service codes of one simulator with an exporter, with one that keeps its state on disk, and with
+ * a program that requests the listings and discards them, all at the same time and with the options of
+ * Node.js that are shipped.
  */
 export async function benchCodes(): Promise<Comparison[]> {
   const codes = CODES.join(',');

@@ -10,7 +10,10 @@ const LEDGER_RESPONSE = z.object({ bytesPerTask: z.number() });
 const COMMITTED_TASKS = 20_000;
 const MEASURED_COMMITS = 30;
 
-/** Measures the memory of the accounts of tasks with three outputs each, and the commit of a listing of such tasks. */
+/**
+ * Measures the memory of the accounts of tasks with three outputs each, and the commit of a listing of such
+ * tasks.
+ */
 export async function benchLedger(): Promise<Comparison[]> {
   const start = (tasks: number, commits: number) =>
     Child.start('keeping-tasks', { args: [String(tasks), String(commits)], execArgv: ['--expose-gc'] });

@@ -17,8 +17,8 @@ export function createListingBody(users: number, tasks: number, afterMs = 0): Bu
 const OTHER_SERVERS = 500;
 
 /**
- * The same records in another shape, so that the reader is not tuned to one: members in reverse order with white space
- * between them, solidus and letters beyond ASCII escaped, unknown members, many servers.
+ * The same records in another shape, so that the reader is not tuned to one: members in reverse order with
+ * white space between them, solidus and letters beyond ASCII escaped, unknown members, many servers.
  */
 export function createOtherListingBody(users: number, tasks: number): Buffer {
   const world = createWorld({ seed: 1, startedAtMs: NOW_MS, users, tasks });

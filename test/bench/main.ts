@@ -21,7 +21,10 @@ const SMALL = 'small';
 /** Takes an hour: it runs only where it is named. */
 const CAPACITY = 'capacity';
 
-/** Runs all parts, or those that the arguments name. Prints a table, or with `--json` the figures of test/bench/results.json. */
+/**
+ * Runs all parts, or those that the arguments name. Prints a table, or with `--json` the figures of
+ * test/bench/results.json.
+ */
 async function main(args: readonly string[]): Promise<void> {
   const names = args.filter((arg) => arg !== '--json');
   const known = [...PARTS.keys(), SMALL, CAPACITY];

@@ -62,8 +62,8 @@ export async function measureCpuMs(run: Run): Promise<number> {
 }
 
 /**
- * Takes measurements in turn and returns their medians, so that a slow phase of the machine affects all of them. The first
- * round is a warm-up.
+ * Takes measurements in turn and returns their medians, so that a slow phase of the machine affects all of
+ * them. The first round is a warm-up.
  */
 export async function measureAlternating(
   rounds: number,

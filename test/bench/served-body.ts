@@ -25,7 +25,9 @@ export async function serveBody(
   return { url, megabytes: bytes / 1e6, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-/** Creates the settings of an exporter that polls one service code at `baseUrl` and listens on a free port. */
+/**
+ * Creates the settings of an exporter that polls one service code at `baseUrl` and listens on a free port.
+ */
 export function createExporterEnv(baseUrl: string): Readonly<Record<string, string>> {
   return {
     XVS_UPSTREAM_BASE_URL: baseUrl,

@@ -12,9 +12,9 @@ const EACH_SECOND = '1000';
 const NEVER = '86400000';
 
 /**
- * Polls and scrapes a small listing once a second with an exporter and with the script that people write instead, and lets
- * an exporter and a bare Node.js process rest beside them. Warms up beside the other parts, at a few hundredths of a core, and
- * measures when they have ended.
+ * Polls and scrapes a small listing once a second with an exporter and with the script that people write
+ * instead, and lets an exporter and a bare Node.js process rest beside them. Warms up beside the other parts,
+ * at a few hundredths of a core, and measures when they have ended.
  */
 export async function benchSmall(others: Promise<unknown>): Promise<Comparison[]> {
   await using body = await serveBody(SIZE);

@@ -39,7 +39,10 @@ export function respondWith(...parts: readonly (string | Buffer)[]): FaultAction
   return handleRequestsWith((connection) => connection.write(concatParts(parts)));
 }
 
-/** Sends these parts for each request, and resets the connection after they have arrived, which the RST could overtake. */
+/**
+ * Sends these parts for each request, and resets the connection after they have arrived, which the RST could
+ * overtake.
+ */
 export function respondAndReset(...parts: readonly (string | Buffer)[]): FaultAction {
   return handleRequestsWith((connection) => {
     connection.write(concatParts(parts), () => setImmediate(resetConnection, connection));

@@ -40,7 +40,9 @@ function assertFailed(earlier: Series, later: Series, victim: Code, { reason, re
   if (bytes !== undefined) assert.equal(readValue(later, 'xvs_exporter_response_bytes', victim), bytes);
 }
 
-/** Waits until the requested pause has passed, and asserts that polls due meanwhile are skipped and counted. */
+/**
+ * Waits until the requested pause has passed, and asserts that polls due meanwhile are skipped and counted.
+ */
 async function waitOutRetryAfter(rig: Rig, earlier: Series, victim: Code, skipped: number): Promise<Series> {
   if (skipped === 0) return earlier;
   for (let round = 0; round < skipped; round += 1) {
@@ -91,7 +93,10 @@ async function failTwice(rig: Rig, fault: Fault, victim: Code, start: Series): P
   return earlier;
 }
 
-/** Besides the secret, texts that must never leave the exporter, in the form in which simulator and exporter write them. */
+/**
+ * Besides the secret, texts that must never leave the exporter, in the form in which simulator and exporter
+ * write them.
+ */
 const FORBIDDEN_PATTERNS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['a signature', /\b[0-9a-f]{64}\b/i],
   ['the header of a signature', /xvs-signature|xvs-timestamp/i],
@@ -115,8 +120,8 @@ function findLeaks(texts: Iterable<string>, secret: string): readonly string[] {
 }
 
 /**
- * Defines the tests of faults that share one rig. Each fault must fail only the polls of one service code, with the expected
- * reason, and lose no byte.
+ * Defines the tests of faults that share one rig. Each fault must fail only the polls of one service code,
+ * with the expected reason, and lose no byte.
  */
 export function defineFaultTests(faults: readonly Fault[], options: RigOptions = {}): void {
   let rig: Rig;

@@ -11,8 +11,8 @@ export type RequestScript = (connection: Duplex) => void;
 type Identity = 'server' | 'expired' | 'wrong-host' | 'self-signed';
 
 /**
- * Forwards requests of the exporter to the simulator until a test sets a fault. Works on sockets, to violate HTTP in ways
- * that an HTTP server cannot.
+ * Forwards requests of the exporter to the simulator until a test sets a fault. Works on sockets, to violate
+ * HTTP in ways that an HTTP server cannot.
  */
 export class FaultProxy implements AsyncDisposable {
   /** Handles each request instead of the simulator. */

@@ -24,7 +24,10 @@ const STREAMS = Array.from({ length: 8 }, (_, number) => `stream-${number}`);
 /** Time between the polls of two service codes: they are spread evenly over the interval. */
 const POLL_OFFSET_MS = INTERVAL_MS / CODES.length;
 
-/** Requests take real time. The clock of the test advances only between them, so none but the one here has a deadline. */
+/**
+ * Requests take real time. The clock of the test advances only between them, so none but the one here has a
+ * deadline.
+ */
 class RigClock extends ManualClock {
   /** The timeout of the poll that must time out. */
   realTimeoutMs: number | undefined;
@@ -35,8 +38,8 @@ class RigClock extends ManualClock {
 }
 
 /**
- * The exporter and the simulator, on a clock that the test advances, with a proxy between them for each service code.
- * Requests take real time. The exporter follows its schedule from the first round on.
+ * The exporter and the simulator, on a clock that the test advances, with a proxy between them for each
+ * service code. Requests take real time. The exporter follows its schedule from the first round on.
  */
 export class Rig implements AsyncDisposable {
   readonly clock: RigClock;
@@ -95,8 +98,8 @@ export class Rig implements AsyncDisposable {
   }
 
   /**
-   * Advances the clock by one interval, in which each service code is polled once. Waits for each poll before the next one,
-   * except for the poll of the faulty code, for which it waits last.
+   * Advances the clock by one interval, in which each service code is polled once. Waits for each poll before
+   * the next one, except for the poll of the faulty code, for which it waits last.
    */
   async round({ faultyCode, isQuick = false, isPaused = false }: RoundOptions = {}): Promise<void> {
     // A failed test may have left a round incomplete.

@@ -32,7 +32,10 @@ class LimitedCodes {
     for (const { limited } of this.#pairs) accountBudget.add(limited.tally.accountShare);
   }
 
-  /** Reserves accounts as the reader does. Returns the tasks that get some, which is all if the listing is good. */
+  /**
+   * Reserves accounts as the reader does. Returns the tasks that get some, which is all if the listing is
+   * good.
+   */
   read(code: number, tasks: readonly TaskRecord[]): readonly TaskRecord[] {
     const share = this.#get(code).limited.tally.accountShare;
     const read = tasks.filter((task) => share.reserve(countPlaces(task)));
@@ -181,7 +184,9 @@ class Stream {
     this.#outputs = outputs;
   }
 
-  /** Nearly as much as a stream carries: two such steps are too much for what began after the last listing. */
+  /**
+   * Nearly as much as a stream carries: two such steps are too much for what began after the last listing.
+   */
   grow(): void {
     for (const [name, bytes] of this.#counts)
       this.#counts.set(name, bytes + CARRIED_BYTES - 1 - this.#random.integer(CARRIED_BYTES / 20));

@@ -5,7 +5,9 @@ import { Program } from '../support/program.ts';
 import { repositoryPath } from '../support/repository.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
-/** A test that hangs, beside a program in a process group of its own, which keeps the output of the file open. */
+/**
+ * A test that hangs, beside a program in a process group of its own, which keeps the output of the file open.
+ */
 const HANGING = `
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -15,7 +15,10 @@ const LISTINGS_PER_SERVER = 5;
 const LISTINGS_PER_RUN = 3;
 const LATE_SERVERS = 6;
 const SERVERS = 12;
-/** A new label set is at 0 for 90 seconds and until the next listing, and each Prometheus scrapes every 3 seconds. */
+/**
+ * A new label set is at 0 for 90 seconds and until the next listing, and each Prometheus scrapes every 3
+ * seconds.
+ */
 const BORN_MS = 97_000;
 
 const CONFIGURATION = `
@@ -34,7 +37,10 @@ const NAMES = LABEL_GROUP_NAMES.filter((group) => labelGroup(group).of !== 'sing
   .flatMap((group) => countersOf(group))
   .map((key) => CATALOGUE[key].name);
 
-/** A service that has a new server every few listings. On each, one task stays, and one begins again under another id. */
+/**
+ * A service that has a new server every few listings. On each, one task stays, and one begins again under
+ * another id.
+ */
 class Service {
   isFrozen = false;
   listings = 0;

@@ -22,9 +22,9 @@ const VARIABLES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5s' };
 /** The exporters and the service of this test serve plain HTTP. */
 const ONLY_WITH_TLS = [CATALOGUE.tlsCertificateNotAfter.name, CATALOGUE.upstreamCertificateNotAfter.name];
 /**
- * The simulator lists no records of other service codes, exceeds no limit, and its byte counts do not wait; their families appear
- * with the first one. The service codes are in no file, Prometheus has no rules of alerts, and the exporters have no limit of memory of
- * their own.
+ * The simulator lists no records of other service codes, exceeds no limit, and its byte counts do not wait;
+ * their families appear with the first one. The service codes are in no file, Prometheus has no rules of
+ * alerts, and the exporters have no limit of memory of their own.
  */
 const WITHOUT_DATA = [
   ...ONLY_WITH_TLS,
@@ -81,7 +81,8 @@ async function injectFaults(serviceUrl: string, prometheus: Prometheus): Promise
       (series) => series.length > 0,
     );
   };
-  // Records were invalid since the first listing: their tasks start when the fault is removed, and end when it returns.
+  // Records were invalid since the first listing: their tasks start when the fault is removed, and end when
+  // it returns.
   await until('xvs_exporter_invalid_records_total > 0');
   await clearFaults(serviceUrl);
   await until('sum(rate(xvs_input_bytes_total[5s])) > 0 and sum(rate(xvs_tasks_started_total[5s])) > 0');
@@ -179,7 +180,8 @@ test('every query of the dashboards has a result', async (t) => {
       const [first = 0, second = 0, both = 0] = await Promise.all(
         [...instances, '.+'].map((instance) => sumSeries(prometheus, expression, time, instance)),
       );
-      // The exporters poll at different times, so their tasks may differ. Doubled values would be twice as large.
+      // The exporters poll at different times, so their tasks may differ. Doubled values would be twice as
+      // large.
       const more = Math.max(first, second);
       assert.ok(both <= 1.5 * more, `${expression.location}: ${more} of one, ${both} of both`);
     }

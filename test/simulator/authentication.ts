@@ -29,7 +29,10 @@ export interface AuthenticationOptions {
   readonly clockToleranceMs: number;
 }
 
-/** Parses `service_code` from the raw query of a request; `undefined` if it is missing, empty or not decodable. */
+/**
+ * Parses `service_code` from the raw query of a request; `undefined` if it is missing, empty or not
+ * decodable.
+ */
 export function parseServiceCode(rawQuery: string): string | undefined {
   const pair = rawQuery.split('&').find((part) => part.startsWith('service_code='));
   const value = pair === undefined ? undefined : decodePercent(pair.slice('service_code='.length));

@@ -49,8 +49,8 @@ export function* prependWhiteSpace(bytes: number, members: Members): Generator<B
 }
 
 /**
- * Corrupts every n-th record of both lists: the record, in four ways by turns, or the type of one of its fields,
- * which a client counts as missing.
+ * Corrupts every n-th record of both lists: the record, in four ways by turns, or the type of one of its
+ * fields, which a client counts as missing.
  */
 export function corruptRecords(members: Members, part: 'record' | 'field', every: number): Members {
   const corrupt = part === 'record' ? corruptRecord : corruptField;

@@ -6,8 +6,8 @@ import { faultSchema, type FaultRegistry } from './faults.ts';
 export const FAULTS_PATH = '/-/faults';
 
 /**
- * Handles a request of faults: `GET` lists the active ones, `PUT` activates the one in its JSON body, `DELETE` clears
- * all, or with `?service_code=` those of one service code.
+ * Handles a request of faults: `GET` lists the active ones, `PUT` activates the one in its JSON body,
+ * `DELETE` clears all, or with `?service_code=` those of one service code.
  */
 export async function handleFaultRequest(
   faults: FaultRegistry,

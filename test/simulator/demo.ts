@@ -70,8 +70,8 @@ Press Ctrl-C to stop both.
 }
 
 /**
- * Runs an exporter with a configuration file until it ends, or until a signal ends it. Returns its exit code; 0 after
- * a signal.
+ * Runs an exporter with a configuration file until it ends, or until a signal ends it. Returns its exit code;
+ * 0 after a signal.
  */
 async function runExporter(file: string, simulatorUrl: string): Promise<number> {
   // A proxy of the environment cannot reach the simulator.

@@ -74,8 +74,8 @@ export class FaultRegistry {
   }
 
   /**
-   * Activates a fault. A service code has one response fault at a time: the last one set for it, or else the last one
-   * set for all. Freezes are independent of it.
+   * Activates a fault. A service code has one response fault at a time: the last one set for it, or else the
+   * last one set for all. Freezes are independent of it.
    */
   set(request: FaultRequest): void {
     const fault = faultSchema.parse(request);

@@ -2,8 +2,8 @@ import { finalizeHash, mixHash, pickWeighted, toFraction, toIntegerIn } from './
 import { TASK_CYCLE_RANGES_MS, USER_PERIOD_RANGE_MS } from './profiles.ts';
 
 /**
- * Slots, each of which repeats cycles of its own length. The content of a slot in its n-th cycle is a function of
- * (seed, slot, n), so any moment can be computed without its past.
+ * Slots, each of which repeats cycles of its own length. The content of a slot in its n-th cycle is a
+ * function of (seed, slot, n), so any moment can be computed without its past.
  */
 export interface Population {
   readonly seed: number;
@@ -82,7 +82,9 @@ function createCycle(
   return { lengthMs, startedAtMs: population.startedAtMs - toIntegerIn(mixHash(slotSeed, -2), 0, lengthMs) };
 }
 
-/** A task lives for a part of its cycle that spreads around the population's share, and leaves a gap after it. */
+/**
+ * A task lives for a part of its cycle that spreads around the population's share, and leaves a gap after it.
+ */
 function computeLifetimeMs(share: number, cycleMs: number, seed: number): number {
   const spread = 0.95 * Math.min(share, 1 - share);
   return Math.floor(cycleMs * (share + spread * (2 * toFraction(mixHash(seed, 1)) - 1)));

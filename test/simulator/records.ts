@@ -27,7 +27,9 @@ export function createUser(serviceCode: string, seed: number) {
 /** A "Task" of the interface with all fields of the published sample. */
 export type SimulatedTask = ReturnType<typeof createTask>;
 
-/** Creates the record of a task at a time. Its counters do not grow before the task starts and after it ends. */
+/**
+ * Creates the record of a task at a time. Its counters do not grow before the task starts and after it ends.
+ */
 export function createTask(
   serviceCode: string,
   lifetime: TaskLifetime,

@@ -20,7 +20,9 @@ export interface SimulatorOptions {
   /** By default a free port of 127.0.0.1. */
   readonly listenAddress?: { readonly host: string; readonly port: number };
   readonly clock?: Clock;
-  /** The largest accepted difference between a timestamp and the clock; 0 accepts any. By default 5 minutes. */
+  /**
+   * The largest accepted difference between a timestamp and the clock; 0 accepts any. By default 5 minutes.
+   */
   readonly clockToleranceMs?: number;
 }
 
@@ -33,7 +35,9 @@ export interface Simulator extends AsyncDisposable {
   readonly requestCount: number;
 }
 
-/** Starts a simulator, whose faults clients can change, on an HTTP address. Rejects if it cannot listen there. */
+/**
+ * Starts a simulator, whose faults clients can change, on an HTTP address. Rejects if it cannot listen there.
+ */
 export async function startSimulator({
   world,
   secretsByServiceCode,

@@ -1,8 +1,9 @@
 import { mixHash, toFraction, toIntegerIn } from './hash.ts';
 
 /**
- * A periodic quantity: level 0 for `stepMs`, then level 1, and so on, then level 0 again. Its integral has a closed
- * form, so a byte counter needs no memory of the past. With integer levels and milliseconds, every sum is an integer.
+ * A periodic quantity: level 0 for `stepMs`, then level 1, and so on, then level 0 again. Its integral has a
+ * closed form, so a byte counter needs no memory of the past. With integer levels and milliseconds, every sum
+ * is an integer.
  */
 export interface StepFunction {
   readonly stepMs: number;

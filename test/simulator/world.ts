@@ -23,8 +23,8 @@ export interface WorldOptions extends PopulationSize {
 export type World = ReturnType<typeof createWorld>;
 
 /**
- * Creates the world of a seed: a pure function of the options, the service code, and the time in whole milliseconds
- * since the epoch. Nothing is stored, so a million users take no memory.
+ * Creates the world of a seed: a pure function of the options, the service code, and the time in whole
+ * milliseconds since the epoch. Nothing is stored, so a million users take no memory.
  *
  * `freezes`, in order of `fromMs`, are the intervals in which tasks receive and deliver nothing.
  */

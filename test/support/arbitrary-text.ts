@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 
-/** Any code point except surrogates, as one character. Half of them are ASCII, including control characters. */
+/**
+ * Any code point except surrogates, as one character. Half of them are ASCII, including control characters.
+ */
 const character = fc
   .oneof(
     fc.nat(0x7f),
@@ -8,6 +10,9 @@ const character = fc
   )
   .map((codePoint) => String.fromCodePoint(codePoint));
 
-/** Arbitrary well-formed text. The `binary` unit of fast-check takes a second to build a table of all code points. */
+/**
+ * Arbitrary well-formed text. The `binary` unit of fast-check takes a second to build a table of all code
+ * points.
+ */
 export const arbitraryText = (maxLength?: number): fc.Arbitrary<string> =>
   fc.string({ unit: character, ...(maxLength !== undefined && { maxLength }) });

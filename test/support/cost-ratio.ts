@@ -9,8 +9,8 @@ const MAX_SAMPLES = 12;
 type Run = () => unknown;
 
 /**
- * Measures the CPU time of a call as a multiple of that of another one in the same process. Takes more samples while the
- * multiple is above half of the limit.
+ * Measures the CPU time of a call as a multiple of that of another one in the same process. Takes more
+ * samples while the multiple is above half of the limit.
  */
 export async function measureCostRatio(run: Run, ordinary: Run): Promise<number> {
   let least = Number.POSITIVE_INFINITY;

@@ -1,6 +1,7 @@
 /*
- * A strict parser of expositions, written from the specifications of the formats and not from the renderer. It rejects
- * valid syntax that this exporter does not write: timestamps, exemplars, blank lines, comments, needless escapes.
+ * A strict parser of expositions, written from the specifications of the formats and not from the renderer.
+ * It rejects valid syntax that this exporter does not write: timestamps, exemplars, blank lines, comments,
+ * needless escapes.
  */
 
 export interface ParsedSample {

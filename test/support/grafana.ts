@@ -130,7 +130,10 @@ export function interpolate(text: string, values: Readonly<Record<string, string
   });
 }
 
-/** Values of the dashboards' variables with All selected; the interval depends on how often Prometheus scrapes. */
+/**
+ * Values of the dashboards' variables with All selected; the interval depends on how often Prometheus
+ * scrapes.
+ */
 export const ALL_SELECTED = {
   __interval: '15s',
   cluster: '.*',

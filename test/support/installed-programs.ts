@@ -5,7 +5,9 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { repositoryPath } from './repository.ts';
 
-/** The ends of the supported range of Prometheus: Debian's, and the one that `.ci/install-programs` builds. */
+/**
+ * The ends of the supported range of Prometheus: Debian's, and the one that `.ci/install-programs` builds.
+ */
 export const PROMETHEUS_VERSIONS = [
   { version: 'oldest', prometheus: 'prometheus', promtool: 'promtool' },
   {
@@ -19,7 +21,8 @@ export const PROMETHEUS_VERSIONS = [
 export const { prometheus: NEWEST_PROMETHEUS, promtool: NEWEST_PROMTOOL } = PROMETHEUS_VERSIONS[1];
 
 /**
- * Tells whether a program is installed. If it is missing, the test fails in CI; elsewhere, it prints `NOT CHECKED`.
+ * Tells whether a program is installed. If it is missing, the test fails in CI; elsewhere, it prints `NOT
+ * CHECKED`.
  */
 export function isInstalled(t: TestContext, program: string): boolean {
   const folders = isAbsolute(program) ? [''] : (process.env['PATH'] ?? '').split(delimiter);

@@ -27,7 +27,10 @@ export function parseTrafficSecret(line: Buffer, label: string): Buffer | undefi
   return found === label ? Buffer.from(secret, 'hex') : undefined;
 }
 
-/** Builds records that update the keys again and again, after so many with the first key, and then send a text. */
+/**
+ * Builds records that update the keys again and again, after so many with the first key, and then send a
+ * text.
+ */
 export function buildKeyUpdates(trafficSecret: Buffer, sequence: number, count: number, text = ''): Buffer {
   let secret = trafficSecret;
   const records = Array.from({ length: count }, (_, index) => {
@@ -49,7 +52,10 @@ function encrypt(secret: Buffer, sequence: number, content: readonly number[]): 
   return Buffer.concat([head, body, cipher.getAuthTag()]);
 }
 
-/** A stream for TLS over a socket, to which a test writes records of its own. Counts the records that TLS sends. */
+/**
+ * A stream for TLS over a socket, to which a test writes records of its own. Counts the records that TLS
+ * sends.
+ */
 export class TlsTransport extends Duplex {
   /** Records of application data since the peer has sent its first one. */
   sentRecords = 0;

@@ -16,8 +16,8 @@ const ALERT_LABELS = ['alertname', 'alertstate', 'severity', 'cluster', 'namespa
 export type KnownSeries = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Lists the series of a scraped exporter: the families of the catalogue, the process metrics, and those that Prometheus adds
- * to a scrape. Call it once per process, because it starts collecting the process metrics.
+ * Lists the series of a scraped exporter: the families of the catalogue, the process metrics, and those that
+ * Prometheus adds to a scrape. Call it once per process, because it starts collecting the process metrics.
  */
 export async function listKnownSeries(): Promise<KnownSeries> {
   using self = new ExporterMetrics({

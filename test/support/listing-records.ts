@@ -1,7 +1,7 @@
 /*
- * The records that the oracle extracts from a listing. `undefined` means that a field is missing: absent, `null`,
- * an empty string, or invalid; a missing list is empty. Numbers of an output are integers from 0 to 2⁵³ − 1,
- * those of a stream are as reported.
+ * The records that the oracle extracts from a listing. `undefined` means that a field is missing: absent,
+ * `null`, an empty string, or invalid; a missing list is empty. Numbers of an output are integers from 0 to
+ * 2⁵³ − 1, those of a stream are as reported.
  */
 
 export interface UserRecord {

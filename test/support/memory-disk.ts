@@ -1,6 +1,9 @@
 import { DatabaseError, type Database, type WriteBatch } from '../../src/state/level-database.ts';
 
-/** A disk with one database, in memory. It outlives the processes that open the database; it can fail and hang. */
+/**
+ * A disk with one database, in memory. It outlives the processes that open the database; it can fail and
+ * hang.
+ */
 export class MemoryDisk {
   records = new Map<string, string>();
   /** Makes each operation fail. */

@@ -8,7 +8,10 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The path of the program that `npm run build` writes. */
 export const PROGRAM_PATH = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
-/** The exporter polls an address without a service, and listens on a free port. However slow the machine, no poll times out. */
+/**
+ * The exporter polls an address without a service, and listens on a free port. However slow the machine, no
+ * poll times out.
+ */
 export const SETTINGS = {
   XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
   XVS_SERVICE_CODES: 'TESTING',
@@ -48,7 +51,8 @@ export class Program implements AsyncDisposable {
     this.#exitCode = once(this.#child, 'close').then(([code]: unknown[]) =>
       typeof code === 'number' ? code : null,
     );
-    // Tests that await `exitCode` get the rejection. Without this handler, it would be unhandled in other tests.
+    // Tests that await `exitCode` get the rejection. Without this handler, it would be unhandled in other
+    // tests.
     this.#exitCode.catch(() => undefined);
   }
 

@@ -18,7 +18,10 @@ import { hashTexts } from './text-hash.ts';
 type Group = keyof ListingRows;
 type RecordRows = { readonly [G in Group]: TextRows<G> };
 
-/** A listing of records, which are added up one by one: the oracle of the reader, and what tests of the tally commit. */
+/**
+ * A listing of records, which are added up one by one: the oracle of the reader, and what tests of the tally
+ * commit.
+ */
 export class RecordListing {
   users = 0;
   taskCount = 0;

@@ -15,7 +15,9 @@ export type ExpectedOutcome =
 
 const LISTS = ['user_list', 'task_list'] as const;
 
-/** Computes the expected result of a body. A duplicate member makes it invalid; the first `ret` still counts. */
+/**
+ * Computes the expected result of a body. A duplicate member makes it invalid; the first `ret` still counts.
+ */
 export function computeExpectedOutcome(body: Buffer): ExpectedOutcome {
   const text = body.toString();
   const value = parseJson(text);
@@ -102,7 +104,10 @@ function validateListing(
 
 type Problems = Pick<RecordListing, 'addInvalid' | 'addInvalidField'>;
 
-/** Parses an entry without its invalid fields and reports those; returns `undefined` if the entry is not an object. */
+/**
+ * Parses an entry without its invalid fields and reports those; returns `undefined` if the entry is not an
+ * object.
+ */
 function parseFields<K extends RecordKind>(
   record: K,
   entry: unknown,

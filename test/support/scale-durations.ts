@@ -17,8 +17,8 @@ const DURATION_KEYS = new Set([
 ]);
 
 /**
- * Parses a YAML file of rules or routes and divides all durations: the values of {@link DURATION_KEYS}, and ranges and offsets
- * in expressions.
+ * Parses a YAML file of rules or routes and divides all durations: the values of {@link DURATION_KEYS}, and
+ * ranges and offsets in expressions.
  */
 export function scaleDurations(yaml: string, divisor: number): unknown {
   const shorten = (duration: string): string => {

@@ -25,7 +25,10 @@ export function selectSeries(series: Series, prefix: string, serviceCode: string
   return new Map([...series].filter(([name]) => name.startsWith(prefix) && name.includes(code)));
 }
 
-/** Selects the series of a service code that change only with a successful poll, and are not about the exporter. */
+/**
+ * Selects the series of a service code that change only with a successful poll, and are not about the
+ * exporter.
+ */
 export function selectListingSeries(series: Series, serviceCode: string): Series {
   const all = selectSeries(series, 'xvs_', serviceCode);
   return new Map([...all].filter(([name]) => !/^xvs_(?:exporter_|(?:up|ret)\{)/.test(name)));

@@ -16,7 +16,10 @@ import {
 } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** Starts a server, by default on a free port of 127.0.0.1, and returns the port. Closes it with its connections after the test. */
+/**
+ * Starts a server, by default on a free port of 127.0.0.1, and returns the port. Closes it with its
+ * connections after the test.
+ */
 export async function listen(
   t: TestContext,
   server: Server,
@@ -99,7 +102,10 @@ export async function serveProxy(t: TestContext): Promise<Proxy> {
   return { url: `http://127.0.0.1:${await listen(t, proxy)}`, seen };
 }
 
-/** Waits for an event of a connection, and returns its first argument. Rejects if the connection ends before it. */
+/**
+ * Waits for an event of a connection, and returns its first argument. Rejects if the connection ends before
+ * it.
+ */
 export async function waitForEvent(socket: Socket, name: 'data' | 'secureConnect'): Promise<unknown> {
   const ended = once(socket, 'close').then(() => {
     throw new Error(`Expected ${name}, found the end of the connection`);

@@ -74,8 +74,9 @@ export class TallyRun {
   }
 
   /**
-   * Restarts the process `afterMs` after the last listing with the written records and, optionally, other options. The
-   * monotonic clock of the new process starts at another value, and its wall clock is off by `wallErrorMs`.
+   * Restarts the process `afterMs` after the last listing with the written records and, optionally, other
+   * options. The monotonic clock of the new process starts at another value, and its wall clock is off by
+   * `wallErrorMs`.
    */
   restart(options: Partial<TallyOptions> = {}, afterMs: number = 0, wallErrorMs: number = 0): void {
     this.tally = new Tally({ ...this.#options, ...options });

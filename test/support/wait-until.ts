@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Ends a wait that hangs. A loaded machine takes many times as long as an idle one, so no wait has a shorter time. */
+/**
+ * Ends a wait that hangs. A loaded machine takes many times as long as an idle one, so no wait has a shorter
+ * time.
+ */
 export const WAIT_LIMIT_MS = 900_000;
 
 /** Calls `read` every 100 ms until `isWanted` accepts its value, and returns it. */

@@ -43,7 +43,10 @@ export interface PagerDutyEvent {
   readonly receivedMs: number;
 }
 
-/** Starts a receiver that records what Alertmanager sends, to Slack at `/slack`, to PagerDuty at `/pagerduty`, else as webhook. */
+/**
+ * Starts a receiver that records what Alertmanager sends, to Slack at `/slack`, to PagerDuty at `/pagerduty`,
+ * else as webhook.
+ */
 export async function startWebhookReceiver(t: TestContext) {
   const notifications: AlertNotification[] = [];
   const messages: AlertMessage[] = [];

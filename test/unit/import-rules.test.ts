@@ -39,7 +39,9 @@ test('folders do not import each other in a circle', () => {
   }
 });
 
-/** Lints imports by the path of their file in `src/`. Returns those that no rule rejects, as `path specifier`. */
+/**
+ * Lints imports by the path of their file in `src/`. Returns those that no rule rejects, as `path specifier`.
+ */
 function findAccepted(
   imports: readonly (readonly [path: string, specifiers: readonly string[]])[],
   format: (specifier: string, index: number) => string,

@@ -1,11 +1,11 @@
 // Renders the pictures of the dashboards in docs/pictures/dashboards:
 //
-//   npm run build && npx tsc -p tsconfig.json && node deploy/grafana/pictures/make.mjs [--minutes=8] [--recorded] [--light]
-//     [--more-codes=2000]
+//   npm run build && npx tsc -p tsconfig.json && node deploy/grafana/pictures/make.mjs
+//     [--minutes=8] [--recorded] [--light] [--more-codes=2000]
 //
-// Requires Prometheus and Chromium. The first run installs Grafana's components, about 450 MB, in .cache/; they are not
-// dependencies of the project. `--recorded` renders the last recording again. Light pictures, and those of more
-// codes, are only to be looked at, in the cache.
+// Requires Prometheus and Chromium. The first run installs Grafana's components, about 450 MB, in .cache/;
+// they are not dependencies of the project. `--recorded` renders the last recording again. Light pictures,
+// and those of more codes, are only to be looked at, in the cache.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,

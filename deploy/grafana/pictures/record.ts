@@ -59,8 +59,9 @@ const SELECTED_VARIABLES: Readonly<Record<string, Readonly<Record<string, string
 };
 
 /**
- * Runs a service with faults and an exporter for some minutes and records the queries of the dashboards: a `Recording` as
- * JSON for each uid. With `moreCodes`, polls and scrapes are rare, and no single task is exposed.
+ * Runs a service with faults and an exporter for some minutes and records the queries of the dashboards: a
+ * `Recording` as JSON for each uid. With `moreCodes`, polls and scrapes are rare, and no single task is
+ * exposed.
  */
 export async function record(minutes: number, moreCodes: number): Promise<ReadonlyMap<string, string>> {
   const codes = Array.from({ length: moreCodes }, (_, index) => `CODE_${index}`);
@@ -126,8 +127,8 @@ interface Scene {
 }
 
 /**
- * Restarts the exporter during the recording, and stops another one. At the end, a service code and its expected streams are
- * down for long enough that alerts fire. Returns the exporter that still runs.
+ * Restarts the exporter during the recording, and stops another one. At the end, a service code and its
+ * expected streams are down for long enough that alerts fire. Returns the exporter that still runs.
  */
 async function runScenario(
   { serviceUrl, first, standby, restart }: Scene,

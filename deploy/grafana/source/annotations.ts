@@ -21,7 +21,10 @@ function builtIn(): AnnotationQueryBuilder {
     .iconColor('rgba(0, 211, 255, 1)');
 }
 
-/** A region while no replica gets a listing, on demand: one code that is down would tint all panels for as long. */
+/**
+ * A region while no replica gets a listing, on demand: one code that is down would tint all panels for as
+ * long.
+ */
 function apiFailures(): AnnotationQueryBuilder {
   return new AnnotationQueryBuilder()
     .name('API failures')
@@ -35,8 +38,8 @@ function apiFailures(): AnnotationQueryBuilder {
 }
 
 /**
- * A line at each start of an exporter. The value is the start time, which is exact, unlike `changes` over a window, and
- * includes exporters that were down for longer than the window.
+ * A line at each start of an exporter. The value is the start time, which is exact, unlike `changes` over a
+ * window, and includes exporters that were down for longer than the window.
  */
 function restarts(): AnnotationQueryBuilder {
   return new AnnotationQueryBuilder()

@@ -11,7 +11,10 @@ export type Step = readonly [from: number, color: 'green' | 'yellow' | 'orange' 
 /** Grey: nothing is known. */
 const UNKNOWN = '#808080';
 
-/** Thresholds above a base colour. Green is a statement about a value, so it begins at 0, and what is unknown is grey. */
+/**
+ * Thresholds above a base colour. Green is a statement about a value, so it begins at 0, and what is unknown
+ * is grey.
+ */
 export function thresholds(
   base: 'green' | 'transparent' | 'red' | 'blue',
   ...steps: readonly Step[]

@@ -8,7 +8,10 @@ const THIRD = { span: 8, noValue: NO_LISTING };
 const SENDER = ['device_type', 'client_version'];
 const RENDITION = ['video_codec', 'audio_codec', 'resolution'];
 
-/** Clients that watch and send, and the renditions that are watched. Takes queries for the end of the time range. */
+/**
+ * Clients that watch and send, and the renditions that are watched. Takes queries for the end of the time
+ * range.
+ */
 export function clients(q: Queries) {
   return [
     stackedSeries(

@@ -74,8 +74,8 @@ function createDashboardLinks(): DashboardLinkBuilder {
 }
 
 /**
- * Defaults that the builders set: `placement` would hide links and annotations in a menu, the others only lengthen the
- * files.
+ * Defaults that the builders set: `placement` would hide links and annotations in a menu, the others only
+ * lengthen the files.
  */
 const REMOVED_KEYS: ReadonlySet<string> = new Set([
   'placement',

@@ -25,7 +25,10 @@ const NO_EXPECTATION = 'No service code has an expectation';
 const inputRate = (q: Queries): string => sum(EXPECTED, q.rate(C.expectedTaskInputBytes));
 const minInputRate = (q: Queries): string => max(EXPECTED, q.select(C.expectedTaskMinInputRate));
 
-/** The mean of the best replica in each step: a pod that is replaced, or a replica without the service, changes nothing. */
+/**
+ * The mean of the best replica in each step: a pod that is replaced, or a replica without the service,
+ * changes nothing.
+ */
 const timeUp = (q: Queries): string =>
   `avg_over_time(${max(EXPECTED, `avg_over_time(${q.select(C.expectedTaskUp)}[$__interval])`)}[$__range:$__interval])`;
 

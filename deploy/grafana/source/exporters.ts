@@ -10,7 +10,8 @@ export function selectUp(q: Queries): string {
 }
 
 export function exporterTable(q: Queries) {
-  // Multiplying by the info metric, whose value is 1, adds its version labels. An instance can be several targets.
+  // Multiplying by the info metric, whose value is 1, adds its version labels. An instance can be several
+  // targets.
   const joined = (value: string): string =>
     max(
       ['job', 'instance', 'version', 'revision', 'node_version'],

@@ -27,8 +27,9 @@ export function firingAlerts(...filters: readonly Filter[]) {
 }
 
 /**
- * The labels of alerts depend on the rule: of the scope, only cluster and namespace, whose All value matches series without the
- * label, filter them. Since when an alert fires only its evaluator knows, which forgets it when it restarts: samples are counted.
+ * The labels of alerts depend on the rule: of the scope, only cluster and namespace, whose All value matches
+ * series without the label, filter them. Since when an alert fires only its evaluator knows, which forgets it
+ * when it restarts: samples are counted.
  */
 function alertTable(title: string, noValue: string, severity: string, filters: readonly Filter[]) {
   const matchers = [

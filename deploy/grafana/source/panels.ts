@@ -127,7 +127,10 @@ export function largestLines(
   ];
 }
 
-/** Panels of full width have a table of values on the right, others a list of names below: one long name would take the plot. */
+/**
+ * Panels of full width have a table of values on the right, others a list of names below: one long name would
+ * take the plot.
+ */
 function legendFor({ span }: PanelText): VizLegendOptionsBuilder {
   const legend = new VizLegendOptionsBuilder().showLegend(true);
   return span === 24
@@ -180,8 +183,8 @@ interface States extends Line {
 }
 
 /**
- * The series of a timeline of which each is up or down. If they are more than fit, those that were never down are left out; a row
- * says how many are up where none was down.
+ * The series of a timeline of which each is up or down. If they are more than fit, those that were never down
+ * are left out; a row says how many are up where none was down.
  */
 export function upOrDown({ expr, legend, labels, wasDown }: States): Line {
   const total = `count_values("n", count(last_over_time((${expr})[$__range:$__rate_interval] @ end())))`;

@@ -8,8 +8,8 @@ export const SCOPE = ['cluster', 'namespace', 'job', 'instance'];
 export type Filter = 'service_code' | 'vs_id' | 'task_id';
 
 /**
- * PromQL over the families of the catalogue, which has their names and labels, so that an expression cannot select what
- * is not exposed. No expression depends on recording rules.
+ * PromQL over the families of the catalogue, which has their names and labels, so that an expression cannot
+ * select what is not exposed. No expression depends on recording rules.
  */
 export interface Queries {
   /** Returns the selector of a family. */
@@ -19,13 +19,13 @@ export interface Queries {
   /** Returns the values of the last listing. */
   last(family: FamilySpec, ...matchers: readonly string[]): string;
   /**
-   * Returns the rate of a counter of the service, per second. No value without a current listing, and without a success
-   * within two intervals: the counter does not change then, and a rate of 0 would be wrong.
+   * Returns the rate of a counter of the service, per second. No value without a current listing, and without
+   * a success within two intervals: the counter does not change then, and a rate of 0 would be wrong.
    */
   rate(family: FamilySpec, ...matchers: readonly string[]): string;
   /**
-   * Returns how much a counter of the service grew in the time range of a panel. Prometheus may have no sample at the start of
-   * the range, so the difference of two values would be the total of a lifetime.
+   * Returns how much a counter of the service grew in the time range of a panel. Prometheus may have no
+   * sample at the start of the range, so the difference of two values would be the total of a lifetime.
    */
   increase(family: FamilySpec, ...matchers: readonly string[]): string;
   /** Returns the rate of a counter of the exporter itself, per second and replica. */
@@ -39,7 +39,10 @@ export const ALERT_SERIES = 'ALERTS';
 
 /** At least four scrape intervals, enough for `rate`. */
 const RANGE = '[$__rate_interval]';
-/** Of rates at the end of the time range, because `$__rate_interval` grows with it: the longest poll interval in seconds. */
+/**
+ * Of rates at the end of the time range, because `$__rate_interval` grows with it: the longest poll interval
+ * in seconds.
+ */
 const MAX_INTERVALS = { '2m': 60, '5m': 120 } as const;
 /** Of rates of codes that are polled less often. */
 const SLOW_RANGE = '[1h]';
@@ -55,12 +58,14 @@ export const BY_SCOPE = 'by (cluster, namespace)';
 export const OF_SCOPE = '{{namespace}} {{cluster}}';
 
 /**
- * Creates queries whose selectors contain the variables of a dashboard, over time or, for stats and tables, at its end.
+ * Creates queries whose selectors contain the variables of a dashboard, over time or, for stats and tables,
+ * at its end.
  *
- * If two exporters poll the same service codes, both expose the same listing, and a plain `sum` would double every user
- * and byte. `max by` all labels of the family leaves one series for each, whatever labels a scrape adds (instance, pod,
- * job, node, …: `max without` would have to list them). If the listings of the replicas differ in time, the larger value
- * counts. The same holds for rates, which are equal although the counters started at different times.
+ * If two exporters poll the same service codes, both expose the same listing, and a plain `sum` would double
+ * every user and byte. `max by` all labels of the family leaves one series for each, whatever labels a scrape
+ * adds (instance, pod, job, node, …: `max without` would have to list them). If the listings of the replicas
+ * differ in time, the larger value counts. The same holds for rates, which are equal although the counters
+ * started at different times.
  *
  * Metrics of an exporter about itself are not copies: they are summed, or shown by instance.
  */
@@ -74,7 +79,10 @@ export function createQueries(
   const select = (family: FamilySpec, ...matchers: readonly string[]): string =>
     selectNamed(family.name, ...createMatchers(family, filters), ...matchers);
   const once = ({ labels }: FamilySpec, expression: string): string => max(labels, expression);
-  /** Over the range of the panel; at the end of the time range, over a longer one for codes that are polled rarely. */
+  /**
+   * Over the range of the panel; at the end of the time range, over a longer one for codes that are polled
+   * rarely.
+   */
   const overRange = (over: (period: string) => string): string =>
     window === undefined
       ? over(range)
@@ -117,8 +125,8 @@ export function formatMatcher(name: string): string {
 }
 
 /**
- * Aggregates by labels, or over everything without labels. If two clusters or namespaces may share the values of a label,
- * the labels `cluster` and `namespace` are kept too; they are absent where series have none.
+ * Aggregates by labels, or over everything without labels. If two clusters or namespaces may share the values
+ * of a label, the labels `cluster` and `namespace` are kept too; they are absent where series have none.
  */
 function aggregate(operator: string, labels: readonly string[], expression: string): string {
   return labels.length === 0
@@ -156,14 +164,17 @@ export function min(labels: readonly string[], expression: string): string {
   return aggregate('min', labels, expression);
 }
 
-/** The label sets of a gauge that was 0 at some time in the time range, on each replica that has it. At most 50. */
+/**
+ * The label sets of a gauge that was 0 at some time in the time range, on each replica that has it. At most
+ * 50.
+ */
 export function wasDown(labels: readonly string[], selector: string): string {
   return `topk(50, 1 - ${max(labels, `min_over_time(${selector}[$__range] @ end())`)} > 0)`;
 }
 
 /**
- * The series with the labels of the twenty largest over the time range, of the same or another expression. Those of a plain
- * `topk` would change from step to step.
+ * The series with the labels of the twenty largest over the time range, of the same or another expression.
+ * Those of a plain `topk` would change from step to step.
  */
 export function largest(labels: readonly string[], expression: string, of = expression): string {
   return `(${expression}) and ${isLargest(labels, of)}`;
@@ -174,7 +185,10 @@ export function others(labels: readonly string[], expression: string): string {
   return `sum((${expression}) unless ${isLargest(labels, expression)})`;
 }
 
-/** The resolution grows with the time range: a month of 2,000 codes a minute would be more samples than Prometheus loads. */
+/**
+ * The resolution grows with the time range: a month of 2,000 codes a minute would be more samples than
+ * Prometheus loads.
+ */
 function isLargest(labels: readonly string[], expression: string): string {
   const mean = `avg_over_time((${expression})[$__range:$__rate_interval] @ end())`;
   return `${onLabels(labels)} topk(20, ${mean})`;
@@ -220,7 +234,10 @@ export function egress(q: Queries, labels: readonly string[]): string {
   return bits(sum(labels, q.rate(CATALOGUE.httpOutputBytes, METERED)));
 }
 
-/** Servers with users or tasks; 0 where a listing has none. Over all codes, a server of several codes counts once. */
+/**
+ * Servers with users or tasks; 0 where a listing has none. Over all codes, a server of several codes counts
+ * once.
+ */
 export function countServers(q: Queries, labels: readonly string[]): string {
   const load = `${q.select(CATALOGUE.tasks, 'vs_id!~"__other__|unknown"')} + ${q.select(CATALOGUE.serverOnlineUsers)}`;
   const servers = `${max([...labels, 'vs_id'], load)} > 0`;

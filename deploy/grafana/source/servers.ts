@@ -66,7 +66,8 @@ function serverTable() {
         })),
         {
           title: 'Oldest task',
-          // Replicas that started at different times saw a task first at different times: the earliest is the best.
+          // Replicas that started at different times saw a task first at different times: the earliest is the
+          // best.
           expr: `time() - ${min(SERVER, q.select(C.oldestTaskFirstSeen))}`,
           unit: 'dtdurations',
         },

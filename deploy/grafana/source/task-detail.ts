@@ -25,8 +25,8 @@ const BY_TASK = `{{task}} ${legendOf('service_code')}`;
 const NO_TASK = 'No such task. Is metrics.per_task on?';
 
 /**
- * The info of each task, whose value is 1, with a label `task`: its name, or its id where it has none. Replicas can tell different
- * names for a while; one of them is taken.
+ * The info of each task, whose value is 1, with a label `task`: its name, or its id where it has none.
+ * Replicas can tell different names for a while; one of them is taken.
  */
 const info = max(
   ['service_code', 'task_id', 'vs_id', 'formats', 'merging', 'task'],
@@ -37,7 +37,10 @@ const info = max(
   ),
 );
 
-/** Only `xvs_task_info` has the server and the name of a task: multiplying by it filters by server and adds the name. */
+/**
+ * Only `xvs_task_info` has the server and the name of a task: multiplying by it filters by server and adds
+ * the name.
+ */
 const named = (expression: string): string =>
   `${expression} * on (cluster, namespace, service_code, task_id) group_left (task) ${info}`;
 

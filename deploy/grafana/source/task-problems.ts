@@ -4,7 +4,10 @@ import { TASKS_LINK } from './links.ts';
 import { statusStat } from './panels.ts';
 import type { Queries } from './queries.ts';
 
-/** The numbers of stalled tasks and of tasks without input: tasks that restart while their ingest is dead become the latter. */
+/**
+ * The numbers of stalled tasks and of tasks without input: tasks that restart while their ingest is dead
+ * become the latter.
+ */
 export function taskProblems(q: Queries) {
   return [
     {

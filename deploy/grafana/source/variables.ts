@@ -15,16 +15,16 @@ import { formatMatcher, SCOPE, type Filter } from './queries.ts';
 const INSTALLATION_LABELS = { cluster: 'Cluster', namespace: 'Namespace' } as const;
 
 /**
- * Jobs named as the exporter, which may be down for the whole range, and jobs with its metrics. All is their list: `.+` would
- * include `up` and `process_…` of every other target of Prometheus.
+ * Jobs named as the exporter, which may be down for the whole range, and jobs with its metrics. All is their
+ * list: `.+` would include `up` and `process_…` of every other target of Prometheus.
  */
 const JOBS = `query_result(${['up{job=~".*xvs.*"}', CATALOGUE.buildInfo.name]
   .map((selector) => `group by (job) (last_over_time(${selector}[$__range]))`)
   .join(' or ')})`;
 
 /**
- * Data source, `cluster` and `namespace`, `job`, `instance` and the filters of a dashboard. Each narrows the following
- * ones.
+ * Data source, `cluster` and `namespace`, `job`, `instance` and the filters of a dashboard. Each narrows the
+ * following ones.
  */
 export function createVariables(filters: readonly Filter[]) {
   return [

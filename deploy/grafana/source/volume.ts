@@ -12,7 +12,10 @@ export function volumes(q: Queries) {
   return inAndOut(q, 'volume', 'Bytes of the time range.', 4);
 }
 
-/** Bytes of this month. They take Prometheus long: Grafana asks when their row is opened, and caches where it can. */
+/**
+ * Bytes of this month. They take Prometheus long: Grafana asks when their row is opened, and caches where it
+ * can.
+ */
 export function monthVolumes(q: Queries) {
   const period = 'Bytes since the start of the month, if the time range ends now.';
   return inAndOut(q, 'this month', period, 12).map((panel) =>

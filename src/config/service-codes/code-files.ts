@@ -85,7 +85,9 @@ function* findMissingSettings(
   else yield createProblem(locate('service_codes'), expected, describeKind([]));
 }
 
-/** Reports codes that are listed twice, but not the place that keeps one: the setting, its file, the first. */
+/**
+ * Reports codes that are listed twice, but not the place that keeps one: the setting, its file, the first.
+ */
 function findDuplicates(lists: readonly CodeFile[], { applied }: ListContext) {
   const pathInEffect = new Map<string, string>();
   for (const [path, codes] of applied)

@@ -107,7 +107,9 @@ const VALUE_EXPECTED = expected('a string of 1 to 128 characters without control
 
 /** Keys of a service code that are indented too deep: as labels, they would be public. */
 const SECRET_KEYS: readonly string[] = ['secret', 'secret_file'];
-/** Labels of the default metrics, those with a meaning for Prometheus, and those that it and the rules add. */
+/**
+ * Labels of the default metrics, those with a meaning for Prometheus, and those that it and the rules add.
+ */
 const OTHER_LABELS =
   'version major minor patch type space kind le quantile job instance pod namespace cluster ' +
   'alertname alertstate severity layer';

@@ -134,7 +134,10 @@ export class PasswordVerifier {
   }
 }
 
-/** Creates a hash of the lowest cost of all users: a costly one must not let others occupy the queue for seconds. */
+/**
+ * Creates a hash of the lowest cost of all users: a costly one must not let others occupy the queue for
+ * seconds.
+ */
 function createDummyHash(users: ReadonlyMap<string, string>): string {
   const [cost = '10'] = [...users.values()].map((hash) => hash.slice(4, 6)).toSorted();
   return `$2y$${cost}$${DUMMY_SALT_AND_HASH}`;

@@ -187,7 +187,9 @@ async function assertBcryptBuild(path: string): Promise<void> {
   }
 }
 
-/** The loader tries builds for several platforms. Says why that for this one failed, or that there is none. */
+/**
+ * The loader tries builds for several platforms. Says why that for this one failed, or that there is none.
+ */
 function findLoaderWords(error: unknown): string {
   const causes: string[] = [];
   for (let cause = error; cause instanceof Error; { cause } = cause)

@@ -31,7 +31,9 @@ const MAX_FILTER_CHARACTERS = 128;
 export function parseListQuery(query: URLSearchParams) {
   const page = query.get('page') ?? '';
   return {
-    /** Part of a service code, a label (`tenant=acme`), an expected name, a state or a mark, ignoring case. */
+    /**
+     * Part of a service code, a label (`tenant=acme`), an expected name, a state or a mark, ignoring case.
+     */
     filter: Array.from(query.get('q')?.trim() ?? '')
       .slice(0, MAX_FILTER_CHARACTERS)
       .join(''),

@@ -65,7 +65,9 @@ export function rankSeverity(problem: PageProblem | undefined): number {
   return problem === undefined ? Number.MAX_VALUE : Object.keys(ALERTS).indexOf(problem.alert);
 }
 
-/** A problem as a line of text, with links to the runbook and to the dashboard, by default of the exporter. */
+/**
+ * A problem as a line of text, with links to the runbook and to the dashboard, by default of the exporter.
+ */
 export function renderProblem(
   { text, alert, remedies = [ALERTS[alert][1]] }: PageProblem,
   process: ProcessStatus,

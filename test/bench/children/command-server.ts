@@ -21,8 +21,8 @@ async function handleCommand(answers: CommandHandlers, command: string): Promise
 }
 
 /**
- * Returns the peak memory of this process in megabytes. On Linux, `process.resourceUsage().maxRSS` includes that of the
- * parent process before the fork, so this reads `VmHWM`.
+ * Returns the peak memory of this process in megabytes. On Linux, `process.resourceUsage().maxRSS` includes
+ * that of the parent process before the fork, so this reads `VmHWM`.
  */
 export function getPeakRssMb(): number {
   if (process.platform !== 'linux') return (process.resourceUsage().maxRSS * 1024) / 1e6;
@@ -33,7 +33,9 @@ export function getPeakRssMb(): number {
 /** Bytes of a block in which the system counts what a process writes to its disk. */
 const BLOCK_BYTES = 512;
 
-/** Creates handlers that return the CPU time and the bytes written between `begin` and `end`, and peak memory. */
+/**
+ * Creates handlers that return the CPU time and the bytes written between `begin` and `end`, and peak memory.
+ */
 export function createUsageHandlers(): CommandHandlers {
   let cpu = process.cpuUsage();
   let { fsWrite: blocks } = process.resourceUsage();

@@ -37,7 +37,10 @@ function formatTask(number: number, listing: number): string {
   return JSON.stringify({ id, progress: 0, vs_id: server, inputs: [], outputs, input_bytes: inputBytes });
 }
 
-/** Reads the next listing of the same tasks, each with more bytes. The reader creates the strings that are kept. */
+/**
+ * Reads the next listing of the same tasks, each with more bytes. The reader creates the strings that are
+ * kept.
+ */
 function readListing({ accountShare }: Tally, tasks: number, listing: number): Listing | undefined {
   const reader = new ListingReader({ serviceCode: 'TESTING' }, getReaderPool(), accountShare);
   reader.write(Buffer.from('{"ret":0,"user_list":[],"task_list":['));

@@ -18,7 +18,8 @@ async function serve([users, tasks, bodies]: readonly string[]): Promise<void> {
       .writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length })
       .end(bytes);
   });
-  // A poll may follow the last one later than after the default of 5 s, just when the server closes the connection.
+  // A poll may follow the last one later than after the default of 5 s, just when the server closes the
+  // connection.
   server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -39,7 +39,9 @@ export class AttackedExporter implements AsyncDisposable {
     this.port = port;
   }
 
-  /** Starts the program as shipped. Unless the environment names a service, nothing listens at its address. */
+  /**
+   * Starts the program as shipped. Unless the environment names a service, nothing listens at its address.
+   */
   static async start(environment: Readonly<Record<string, string>> = {}): Promise<AttackedExporter> {
     const program = new Program(process.execPath, [...SHIPPED.nodeFlags, PROGRAM_PATH], {
       ...SETTINGS,
@@ -57,7 +59,10 @@ export class AttackedExporter implements AsyncDisposable {
     return socket;
   }
 
-  /** Sends one GET request, by default for `/metrics` and on a new connection. Rejects if the program has ended. */
+  /**
+   * Sends one GET request, by default for `/metrics` and on a new connection. Rejects if the program has
+   * ended.
+   */
   async get({
     path = '/metrics',
     localAddress = SCRAPER_ADDRESS,
@@ -95,7 +100,9 @@ export class AttackedExporter implements AsyncDisposable {
   }
 }
 
-/** Waits for an event, or the end. Unlike `once`, ignores errors, because the exporter may reset connections. */
+/**
+ * Waits for an event, or the end. Unlike `once`, ignores errors, because the exporter may reset connections.
+ */
 export function nextEvent(socket: Socket, name: 'close' | 'connect' | 'data'): Promise<void> {
   return new Promise((resolve) => {
     if (socket.closed) resolve();

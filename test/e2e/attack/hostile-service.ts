@@ -83,7 +83,10 @@ export function buildOutputsListing(count: number): Buffer {
   return gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`);
 }
 
-/** Builds a gzipped listing with this number of users, each with a different client version that begins with a prefix. */
+/**
+ * Builds a gzipped listing with this number of users, each with a different client version that begins with a
+ * prefix.
+ */
 export function buildVersionsListing(prefix: string, users: number): Buffer {
   const list = Array.from(
     { length: users },

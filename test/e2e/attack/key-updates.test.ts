@@ -22,7 +22,10 @@ const FEW = 16;
 /** Two reads of Node.js, which reads up to 64 KiB at once. */
 const MANY = Math.ceil((2 * 65_536) / KEY_UPDATE_BYTES);
 const ATTACKERS = 6;
-/** OpenSSL processes the rest of a read although the connection has ended. Without a limit, there are twice as many. */
+/**
+ * OpenSSL processes the rest of a read although the connection has ended. Without a limit, there are twice as
+ * many.
+ */
 const MAX_CHANGES = 1.5 * MANY;
 
 const LISTING = '{"ret":0,"user_list":[],"task_list":[]}';

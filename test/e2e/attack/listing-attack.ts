@@ -10,7 +10,9 @@ import { AttackedExporter } from './attacked-exporter.ts';
 import { buildNamesakesListing } from './hostile-service.ts';
 
 export const CODE = 'HOSTILE';
-/** The heap, its young generation, buffers and the reader, beyond what the process takes for a small listing. */
+/**
+ * The heap, its young generation, buffers and the reader, beyond what the process takes for a small listing.
+ */
 const MAX_GROWTH_MIB = 400;
 export const SMALL_LISTING = JSON.stringify({
   ret: 0,
@@ -78,7 +80,10 @@ export function hasSurplus(series: Series, item: string): boolean {
   return series.has(`${CATALOGUE.listingSurplus.name}{service_code="${CODE}",item="${item}"}`);
 }
 
-/** Asserts that many tasks of one expected name, with these input bytes in each listing, are a task that is down. */
+/**
+ * Asserts that many tasks of one expected name, with these input bytes in each listing, are a task that is
+ * down.
+ */
 export async function assertNamesakesDown(t: TestContext, inputBytes: readonly number[]): Promise<void> {
   using folder = new TemporaryFolder();
   folder.replace('xvs.yml', `service_codes: [{service_code: ${CODE}, expect: {names: [main]}}]`);

@@ -14,7 +14,10 @@ import { AttackedExporter } from './attacked-exporter.ts';
 
 /** With this number of tasks, the exposition has 11 MB. */
 const TASKS = 12_000;
-/** The exporter closes connections whose response is not read within a minute: it has to write all of them in that time. */
+/**
+ * The exporter closes connections whose response is not read within a minute: it has to write all of them in
+ * that time.
+ */
 const SLOW_READERS = 5;
 /** Unlike that of all codes, it changes only with a poll. */
 const PATH = '/metrics?service_code=TESTING';

@@ -14,7 +14,9 @@ test('without flags, healthcheck uses the address of the environment, whatever o
   assert.equal(await health.exitCode, 0, health.stderr);
 });
 
-/** Starts a command as an init does, which has it in its own command line, and checks it until it is healthy. */
+/**
+ * Starts a command as an init does, which has it in its own command line, and checks it until it is healthy.
+ */
 const INIT = `cd "$0"
 "$@" &
 until "$1" "$2" healthcheck; do kill -0 $! || exit 9; done

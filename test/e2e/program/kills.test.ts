@@ -135,7 +135,10 @@ async function scrape(url: string): Promise<Exposition> {
   return { totals: new Map(totals), hasDelayedPublications: delayed?.value !== 0 };
 }
 
-/** Kills an exporter at any moment and starts it again, until it has been killed often enough; then compares its counters. */
+/**
+ * Kills an exporter at any moment and starts it again, until it has been killed often enough; then compares
+ * its counters.
+ */
 async function killOften(t: TestContext, seed: number): Promise<void> {
   const random = new Random(seed);
   const worlds = new Map(CODES.map((code) => [code, new World(random)]));

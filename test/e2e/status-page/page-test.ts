@@ -47,7 +47,9 @@ export async function readText(element: Locator): Promise<string> {
   return (await element.innerText()).replaceAll(/\s+/g, ' ').trim();
 }
 
-/** The rows of a table by its caption, each with the texts of its cells; without the headings of the columns. */
+/**
+ * The rows of a table by its caption, each with the texts of its cells; without the headings of the columns.
+ */
 export async function readTable(page: Page, caption: string): Promise<string[][]> {
   const rows = await page.getByRole('table', { name: caption }).getByRole('row').all();
   return await Promise.all(

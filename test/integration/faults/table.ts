@@ -222,7 +222,9 @@ const STATUSES = [
   ]),
 ];
 
-/** What the service says is no listing. The tests of fetchListing and of the reader have every form of that. */
+/**
+ * What the service says is no listing. The tests of fetchListing and of the reader have every form of that.
+ */
 const CONTENTS = [
   ...failWith('api_error', [
     ['a clock an hour ahead', injectSimulatorFault({ fault: 'clock_skew', ms: 3_600_000 }), { ret: 1004 }],

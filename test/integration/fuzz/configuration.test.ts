@@ -41,7 +41,9 @@ const DICTIONARY = [
   ['"\\ud800"', '"\\x00"', '\ufeff', '\u2028', '\u0085'],
 ].flat();
 
-/** Loads a configuration and returns its error message; empty if it is valid. Rejects with any other error. */
+/**
+ * Loads a configuration and returns its error message; empty if it is valid. Rejects with any other error.
+ */
 async function loadForError(given: ConfigurationInput): Promise<string> {
   try {
     await loadConfiguration(given);
@@ -59,7 +61,10 @@ function assertWellFormed(message: string): void {
 
 const KNOWN_LINES = new Set(CORPUS.flatMap((bytes) => bytes.toString().split('\n')));
 
-/** Whether every secret is still at its place. At other places, the program cannot know that a text is a secret. */
+/**
+ * Whether every secret is still at its place. At other places, the program cannot know that a text is a
+ * secret.
+ */
 function canCheckSecret(text: string): boolean {
   const isMoved = text.split('\n').some((line) => line.includes(SECRET) && !KNOWN_LINES.has(line));
   return !isMoved && !/["'|>]/.test(text);

@@ -48,7 +48,10 @@ const countBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(
 const repeatTo = (length: number, piece: string): string =>
   piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
 
-/** A query string, or a name that macOS has decomposed, of the same size in a listing; as usual, not all is ASCII. */
+/**
+ * A query string, or a name that macOS has decomposed, of the same size in a listing; as usual, not all is
+ * ASCII.
+ */
 function createOrdinaryText(source: Source, text: string): string {
   const ordinary = source.startsWith('opaque') ? 'room=Caf\u00e9&user=anna&lang=en&' : '\u1112\u1161\u11ab';
   const bytes = countBytes(text) - 2;

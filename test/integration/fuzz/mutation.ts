@@ -48,8 +48,8 @@ function mutation(dictionary: readonly string[], corpus: readonly Buffer[]): fc.
 }
 
 /**
- * An element of a corpus with up to four mutations: it inserts texts of a dictionary, and changes, removes, repeats or
- * splices bytes.
+ * An element of a corpus with up to four mutations: it inserts texts of a dictionary, and changes, removes,
+ * repeats or splices bytes.
  */
 export function mutateBytes(corpus: readonly Buffer[], dictionary: readonly string[]): fc.Arbitrary<Buffer> {
   return fc

@@ -60,7 +60,8 @@ const limitCuts = (offsets: readonly number[], body: Buffer): number[] =>
 const everySplit = (body: Buffer): number[][] => Array.from(body, (_, offset) => [offset]);
 
 test('the reader agrees with JSON.parse and the schema on mutated listings, for any cuts', (t) => {
-  // Most of these inputs are errors for each of the readers, and much of the time would go into their stack traces.
+  // Most of these inputs are errors for each of the readers, and much of the time would go into their stack
+  // traces.
   const { stackTraceLimit } = Error;
   t.after(() => (Error.stackTraceLimit = stackTraceLimit));
   Error.stackTraceLimit = 0;

@@ -65,8 +65,8 @@ const listCodes = (count: number, code: object): string =>
 
 const FILES = { XVS_SERVICE_CODE_FILES: '…' };
 
-// An algorithm that compares each entry with each other one takes longer, for the 20,000 only if the comparison is costly,
-// such as that of spellings. A call with this number of arguments fails.
+// An algorithm that compares each entry with each other one takes longer, for the 20,000 only if the
+// comparison is costly, such as that of spellings. A call with this number of arguments fails.
 for (const [name, count, file, ordinary, text, env] of [
   [
     'unknown keys',

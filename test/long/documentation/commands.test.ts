@@ -130,7 +130,10 @@ for (const [name, { folder = '.', before = '', until, after = '', needs = [] }] 
 
 const ISOLATION = ['--map-root-user', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
-/** Runs a script in separate namespaces, so that all ports are free, and mounts and processes end with the script. */
+/**
+ * Runs a script in separate namespaces, so that all ports are free, and mounts and processes end with the
+ * script.
+ */
 function runIsolated(script: string, folder: string): Program {
   const args = [...ISOLATION, 'bash', '-euo', 'pipefail', '-c', script];
   return new Program('unshare', args, { HOME: folder, TMPDIR: folder, NO_UPDATE_NOTIFIER: '1' }, folder);
@@ -147,7 +150,9 @@ function canIsolate(t: TestContext): boolean {
   return false;
 }
 
-/** Copies the files of a built clone that the commands need, without its tests, and links the dependencies. */
+/**
+ * Copies the files of a built clone that the commands need, without its tests, and links the dependencies.
+ */
 function copyRepository(): TemporaryFolder {
   const copy = new TemporaryFolder();
   const isCopied = (name: string): boolean =>

@@ -14,8 +14,8 @@ const TIME_DIVISOR = 20;
 /** Longer than a new label set of a counter is at 0. */
 const WARM_UP_SECONDS = 100;
 /**
- * A minute, scaled, as the README of the rules has it, and somewhat more than a minute for the start of Prometheus, which does
- * not scale: an alert resolves four times as long after Prometheus stopped sending it.
+ * A minute, scaled, as the README of the rules has it, and somewhat more than a minute for the start of
+ * Prometheus, which does not scale: an alert resolves four times as long after Prometheus stopped sending it.
  */
 const FLAGS = ['--rules.alert.for-grace-period=3s', '--rules.alert.resend-delay=4s'];
 /** Longer than an alert takes to resolve that Prometheus no longer sends, and to begin. */
@@ -55,7 +55,10 @@ export class Exporter implements AsyncDisposable {
     this.program = startProgram([...this.#args, `--web.listen-address=${this.address}`]);
   }
 
-  /** Writes the file of service codes with settings for each code, and expects streams of those that are named for it. */
+  /**
+   * Writes the file of service codes with settings for each code, and expects streams of those that are named
+   * for it.
+   */
   writeCodes(settings: object = {}, codes: readonly string[] = this.codes): void {
     const list = codes.map((code) => ({
       service_code: code,
@@ -106,7 +109,10 @@ export function hasLabPrograms(t: TestContext): boolean {
   return isInstalled(t, 'prometheus') && isInstalled(t, ALERTMANAGER);
 }
 
-/** The shipped routes, whose receivers are the examples of the file, with a loopback address, and repeat nothing for now. */
+/**
+ * The shipped routes, whose receivers are the examples of the file, with a loopback address, and repeat
+ * nothing for now.
+ */
 function configureAlertmanager(url: string): unknown {
   const routes = readDeployFile('alertmanager/alertmanager.yml');
   const [, examples = ''] = /for example\n#\n([^]*?)\n#\n/.exec(routes) ?? [];
@@ -124,8 +130,8 @@ function configureAlertmanager(url: string): unknown {
 }
 
 /**
- * The shipped rules but XvsEgressDropped: new counters leap after 90 seconds, which do not scale, and a scaled hour
- * takes the leap for its rate.
+ * The shipped rules but XvsEgressDropped: new counters leap after 90 seconds, which do not scale, and a
+ * scaled hour takes the leap for its rate.
  */
 function listGroups() {
   return readRuleGroups().map((group) => ({
@@ -169,7 +175,9 @@ export async function startLab(t: TestContext, exporters: Clusters): Promise<Lab
   };
 }
 
-/** Waits until Prometheus has seen enough of the clock of the exporters for alerts to begin, or to resolve. */
+/**
+ * Waits until Prometheus has seen enough of the clock of the exporters for alerts to begin, or to resolve.
+ */
 export async function settle({ prometheus }: Lab, seconds = SETTLE_SECONDS): Promise<void> {
   const readClock = () => prometheus.value('max(xvs_exporter_time_seconds)');
   const before = await prometheus.waitUntil(readClock, (clock) => clock !== undefined);

@@ -14,7 +14,10 @@ const SERVERS = ['s1', 's2', 's1', 's1', 's2', 's2', 's2', 's2', 's2', 's2'];
 /** A code has at least so many users, and fewer than the sum of both. */
 const MIN_USERS = 25;
 const MORE_USERS = 10;
-/** After so many listings another task takes the place of one without a name. Most have always lived for a minute. */
+/**
+ * After so many listings another task takes the place of one without a name. Most have always lived for a
+ * minute.
+ */
 const LISTINGS_PER_REPLACEMENT = 45;
 /** A flapping task is in one of so many listings. */
 const LISTINGS_PER_FLAP = 5;
@@ -52,7 +55,10 @@ export interface Fault {
 /** All tasks of a service code. */
 export const ALL_TASKS: readonly string[] = NAMES;
 
-/** A service code whose users come and go, whose tasks are replaced, and whose outputs change, from listing to listing. */
+/**
+ * A service code whose users come and go, whose tasks are replaced, and whose outputs change, from listing to
+ * listing.
+ */
 class CodeWorld {
   readonly #code: string;
   readonly #random: Random;

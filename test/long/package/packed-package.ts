@@ -68,7 +68,10 @@ export function runNpm(cwd: string, args: readonly string[]) {
   return spawnSync('npm', args, { cwd, encoding: 'utf8', env: getOuterEnvironment() });
 }
 
-/** Returns the environment with the registry and cache of the machine, but without variables of a running npm script. */
+/**
+ * Returns the environment with the registry and cache of the machine, but without variables of a running npm
+ * script.
+ */
 export function getOuterEnvironment(): NodeJS.ProcessEnv {
   const own =
     /^(?:npm_(?:lifecycle|package|config_local_prefix|command|execpath|node_execpath)|INIT_CWD|XVS_)/;

@@ -31,8 +31,8 @@ export function readLevel(level: Level, step: number): number {
 }
 
 /**
- * Finds the steps of losses: each begins where `begins` returns the level before it, and ends where `isOver` says so, or after
- * most of an hour.
+ * Finds the steps of losses: each begins where `begins` returns the level before it, and ends where `isOver`
+ * says so, or after most of an hour.
  */
 export function trackLoss(
   begins: (step: number) => number | undefined,
@@ -153,7 +153,10 @@ export class CodeTruth {
     return bytes / Math.max(1, this.connections(step) * OUTPUT_RATE);
   }
 
-  /** The share that viewers received before at least five of them have received less than a quarter of it for six minutes. */
+  /**
+   * The share that viewers received before at least five of them have received less than a quarter of it for
+   * six minutes.
+   */
   findEgressDrop(step: number): number | undefined {
     const before = readLevel((at) => this.deliveredShare(at), step - 7 * STEPS_OF_MINUTE);
     const isLow = (at: number): boolean =>
@@ -218,7 +221,10 @@ export class CodeTruth {
     );
   }
 
-  /** The level before a drop within two minutes: below half of at least `least`, or to 0 from at least `leastOfAll`. */
+  /**
+   * The level before a drop within two minutes: below half of at least `least`, or to 0 from at least
+   * `leastOfAll`.
+   */
   findDrop(level: Level, step: number, least: number, leastOfAll: number): number | undefined {
     const before = readLevel(level, step - 2 * STEPS_OF_MINUTE);
     const now = level(step);
@@ -226,7 +232,10 @@ export class CodeTruth {
     return isLoss ? before : undefined;
   }
 
-  /** Steps from when a server left with at least half of its tasks, while others of the code run, until it is back. */
+  /**
+   * Steps from when a server left with at least half of its tasks, while others of the code run, until it is
+   * back.
+   */
   findDepartures(server: string): ReadonlySet<number> {
     const count = (step: number): number =>
       this.code.tasks.filter(
@@ -245,8 +254,8 @@ export class CodeTruth {
   }
 
   /**
-   * Whether something is bad now, or comes and goes: bad for most of six minutes with at least four changes, and within the last
-   * 75 seconds. Rare polls may not see it come and go: it must be bad for an interval.
+   * Whether something is bad now, or comes and goes: bad for most of six minutes with at least four changes,
+   * and within the last 75 seconds. Rare polls may not see it come and go: it must be bad for an interval.
    */
   isBad(isBadAt: (step: number) => boolean, step: number): boolean {
     if (this.code.intervalSeconds > STEP_SECONDS) return this.all(step - this.intervalSteps, step, isBadAt);

@@ -14,10 +14,16 @@ const MINUTES = NIGHT_SECONDS / 60;
 
 const ruleFile = z.object({ groups: z.array(z.looseObject({ rules: z.array(z.looseObject({})) })) });
 
-/** A test of promtool has no range query: an expectation that cannot hold makes it print what fires at a minute. */
+/**
+ * A test of promtool has no range query: an expectation that cannot hold makes it print what fires at a
+ * minute.
+ */
 const IMPOSSIBLE = [{ labels: '{impossible="expectation"}', value: 0 }];
 
-/** Evaluates rules on the series of a night with promtool. The texts of alerts, which take half of the time, are left out. */
+/**
+ * Evaluates rules on the series of a night with promtool. The texts of alerts, which take half of the time,
+ * are left out.
+ */
 export async function evaluateRules(
   rules: string,
   series: NightSeries,

@@ -36,8 +36,8 @@ export function notify(
 }
 
 /**
- * Finds what hides an alert, as Alertmanager does: a label that is missing is empty, a silenced alert inhibits too, and an
- * alert that both sides of a rule match is not inhibited by another such alert.
+ * Finds what hides an alert, as Alertmanager does: a label that is missing is empty, a silenced alert
+ * inhibits too, and an alert that both sides of a rule match is not inhibited by another such alert.
  */
 export function findWhatHides(
   target: Labels,

@@ -129,7 +129,9 @@ function judgeCalm(conditions: readonly Condition[], sent: Sent): readonly Viola
   });
 }
 
-/** One cause is one page and one warning: a code to which one thing happens has one alert of each severity. */
+/**
+ * One cause is one page and one warning: a code to which one thing happens has one alert of each severity.
+ */
 function judgeOnce({ serviceCode, incidents }: NightCode, sent: Sent): readonly Violation[] {
   const [incident, ...others] = incidents;
   if (incident === undefined || others.length > 0) return [];

@@ -156,7 +156,9 @@ export function isNameUp({ tasks }: NightCode, name: string, second: number): bo
   return tasks.some((task) => task.name === name && receives(task, second));
 }
 
-/** Connections to the outputs on a server: half of the users watch over HTTP, on the servers that have tasks. */
+/**
+ * Connections to the outputs on a server: half of the users watch over HTTP, on the servers that have tasks.
+ */
 export function countConnections(code: NightCode, server: string, second: number): number {
   const hasTasks = (one: string): boolean =>
     code.tasks.some((task) => task.server === one && task.isListed.at(second));

@@ -23,11 +23,16 @@ export interface AuditedAccount {
   origin: number;
   /** Bytes carried at the last listing that showed them: they must count. */
   seen: number;
-  /** `seen` at the last listing before something happened that the exporter cannot tell from something else. */
+  /**
+   * `seen` at the last listing before something happened that the exporter cannot tell from something else.
+   */
   doubtedFrom: number | undefined;
   /** Bytes that can have been invented since. */
   inventable: number;
-  /** How much the service had forgotten at the last listing: another number means that it counts from elsewhere. */
+  /**
+   * How much the service had forgotten at the last listing: another number means that it counts from
+   * elsewhere.
+   */
   forgotten: number;
 }
 
@@ -58,8 +63,8 @@ interface ListingTime {
 }
 
 /**
- * What the counters of one service code must say: the bytes that its listings have shown. What docs/counters.md
- * says cannot be known is the only excuse. Until the next settlement,
+ * What the counters of one service code must say: the bytes that its listings have shown. What
+ * docs/counters.md says cannot be known is the only excuse. Until the next settlement,
  *
  * - bytes can be lost of an account that began again, returned to its former count, leapt, or had a new
  *   beginning in a time that the wall clock does not tell; that a listing showed at its last value once more,
@@ -68,9 +73,9 @@ interface ListingTime {
  *   counts on from where it was when the exporter does not know that: if a stream can have carried them since
  *   the listing before.
  *
- * All else must match to the byte: dips, absurd values, older answers, duplicates, other servers, participants
- * that leave, changed sources, equal identities, absence, failed polls, suspensions, kills, lost writes. Starts,
- * ends and lifetimes are always exact. Times are those of the exporter's clocks.
+ * All else must match to the byte: dips, absurd values, older answers, duplicates, other servers,
+ * participants that leave, changed sources, equal identities, absence, failed polls, suspensions, kills, lost
+ * writes. Starts, ends and lifetimes are always exact. Times are those of the exporter's clocks.
  */
 export class Audit {
   /** The last good listing; `undefined` before the first. */
@@ -303,7 +308,9 @@ function hasInputValue({ task: { metered }, values }: Entry): boolean {
   return metered.some(({ direction }, index) => direction === 'input' && values[index] !== undefined);
 }
 
-/** The accounts of the source that a task leaves end; those of the new one open at values that do not count. */
+/**
+ * The accounts of the source that a task leaves end; those of the new one open at values that do not count.
+ */
 function changeSource(
   account: AuditedAccount,
   thing: Metered,

@@ -27,7 +27,9 @@ export function checkTotals(code: string, audit: Audit, counts: Counts | undefin
   return 2;
 }
 
-/** What a new process has restored is what was written last. It exposes nothing of it before a good listing. */
+/**
+ * What a new process has restored is what was written last. It exposes nothing of it before a good listing.
+ */
 export function checkRestored(code: string, audit: Audit, restored: Counts | undefined): void {
   const isKnown = audit.last !== undefined;
   if (isKnown !== (restored !== undefined))

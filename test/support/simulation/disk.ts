@@ -11,8 +11,8 @@ interface Version<Note> {
 }
 
 /**
- * A disk whose processes can be killed before or after a write, and which can lose its last writes. With each code it keeps a
- * note of the simulation, taken when the code's records are put into a batch.
+ * A disk whose processes can be killed before or after a write, and which can lose its last writes. With each
+ * code it keeps a note of the simulation, taken when the code's records are put into a batch.
  */
 export class SimulatedDisk<Note> {
   readonly #disk = new MemoryDisk();

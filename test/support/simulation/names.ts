@@ -35,9 +35,9 @@ export interface NamedListing {
 }
 
 /**
- * What the counters of expected names of one service code must say: exactly what the counters of the tasks gained which had
- * the name in each listing, after the first one with the expectation. These are compared with the counters of the code, whose
- * truth is {@link Audit}.
+ * What the counters of expected names of one service code must say: exactly what the counters of the tasks
+ * gained which had the name in each listing, after the first one with the expectation. These are compared
+ * with the counters of the code, whose truth is {@link Audit}.
  */
 export class NameAudit {
   #last: ListingTruth = { names: new Map(), rows: undefined };

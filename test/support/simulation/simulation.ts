@@ -81,8 +81,8 @@ export interface SimulationReport {
 }
 
 /**
- * Years of polls in minutes: the real poller, tallies and state store with a simulated clock, disk and service. Episodes of random
- * faults alternate with quiet times. Everything comes from the seed.
+ * Years of polls in minutes: the real poller, tallies and state store with a simulated clock, disk and
+ * service. Episodes of random faults alternate with quiet times. Everything comes from the seed.
  */
 export class Simulation {
   readonly #seed: number;

@@ -1,6 +1,8 @@
 import type { Random } from '../random.ts';
 
-/** The rate of `ledger.max_stream_rate` in the simulation, in bytes per second. Streams stay below 60 % of it. */
+/**
+ * The rate of `ledger.max_stream_rate` in the simulation, in bytes per second. Streams stay below 60 % of it.
+ */
 export const STREAM_RATE = 1e6;
 const MAX_RATE = 0.6 * STREAM_RATE;
 const FILE_RATE_FACTOR = 10;

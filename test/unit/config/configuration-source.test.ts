@@ -133,7 +133,10 @@ test('paths of service_code_files that match no file are reported', async () => 
   assert.deepEqual(unmatchedPatterns, ['/etc/codse/*.yml', '/etc/gone.yml']);
 });
 
-/** Files that `codes/*.yml` matches at the start, then at a reload, and what the reload gives: codes, and mistakes. */
+/**
+ * Files that `codes/*.yml` matches at the start, then at a reload, and what the reload gives: codes, and
+ * mistakes.
+ */
 const BAD_FILES: readonly [string, Files, Files, string, string][] = [
   [
     'a file that is no YAML keeps its codes, others apply',

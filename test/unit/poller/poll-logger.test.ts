@@ -111,7 +111,10 @@ for (const [name, outcomes, levels] of SEQUENCES) {
   });
 }
 
-/** What a listing with a problem logs, beside the message, and how the snapshot and the invalid records show it. */
+/**
+ * What a listing with a problem logs, beside the message, and how the snapshot and the invalid records show
+ * it.
+ */
 const PROBLEMS: readonly (readonly [string, object, Counts, Snapshot?])[] = [
   [
     'Skipped invalid records',

@@ -35,7 +35,10 @@ export interface RigOptions<Clock extends ManualClock> {
 
 export type Rig = ReturnType<typeof createRig>;
 
-/** Creates a poller whose requests the test completes. The test fails if a timer remains or an internal error is reported. */
+/**
+ * Creates a poller whose requests the test completes. The test fails if a timer remains or an internal error
+ * is reported.
+ */
 export function createRig<Clock extends ManualClock>(
   t: TestContext,
   serviceCodes: readonly string[] = ['A'],

@@ -65,8 +65,8 @@ for (const [kind, createName] of KINDS) {
       }
       const mean = MANY / count;
       const chiSquare = sizes.reduce((sum, size) => sum + (size - mean) ** 2 / mean, 0);
-      // With few degrees of freedom, chi-square exceeds its mean by four standard deviations in less than one of 1000
-      // trials. These 315 trials are deterministic.
+      // With few degrees of freedom, chi-square exceeds its mean by four standard deviations in less than one
+      // of 1000 trials. These 315 trials are deterministic.
       const degreesOfFreedom = count - 1;
       assert.ok(
         chiSquare < degreesOfFreedom + 5 * Math.sqrt(2 * degreesOfFreedom),

@@ -43,7 +43,9 @@ const again = (bytes: number, afterMs = STEP_MS): Step => ({
   afterMs,
 });
 
-/** Name, steps, and the input bytes of expected names after the last one; `backup` is at 0 unless it is named. */
+/**
+ * Name, steps, and the input bytes of expected names after the last one; `backup` is at 0 unless it is named.
+ */
 const INPUT_BYTES: readonly [name: string, steps: readonly Step[], bytes: Record<string, number>][] = [
   ['a name is at 0 before it has a task', [list(task(9, { name: 'other' }))], { main: 0 }],
   ['the first valid bytes of a known task are its base', [list(task(undefined)), list(task(9))], { main: 0 }],

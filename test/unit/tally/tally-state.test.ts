@@ -44,7 +44,10 @@ const listing = fc.record({
   names: fc.subarray(['main', 'backup', 'other']),
 });
 
-/** The tasks of a listing with bytes that grow from listing to listing: values that wait do so again after a restart. */
+/**
+ * The tasks of a listing with bytes that grow from listing to listing: values that wait do so again after a
+ * restart.
+ */
 const growing = (tasks: readonly TaskRecord[], index: number): TaskRecord[] =>
   tasks.map((record) => ({
     ...record,

@@ -20,7 +20,10 @@ const identity = readIdentity('server');
 /** Longer than the 250 ms that Node.js gives an address by default. */
 const SLOW_MS = 400;
 
-/** Accepts no connection before it is told to: the kernel drops what is beyond the backlog, and the client tries again. */
+/**
+ * Accepts no connection before it is told to: the kernel drops what is beyond the backlog, and the client
+ * tries again.
+ */
 const BUSY_SERVER = `
   const { parentPort, workerData } = require('node:worker_threads');
   const server = require('node:http').createServer((request, response) => response.end('{}'));

@@ -65,7 +65,8 @@ describe('TLS', () => {
     assert.equal((await collectListing(client, targetAt(url))).status, 200);
   });
 
-  // In TLS 1.3 the server rejects the client after the handshake, and a Node.js server only closes the connection.
+  // In TLS 1.3 the server rejects the client after the handshake, and a Node.js server only closes the
+  // connection.
   for (const [maxVersion, reason] of [
     ['TLSv1.2', 'tls'],
     ['TLSv1.3', 'reset'],

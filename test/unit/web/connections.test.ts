@@ -6,7 +6,10 @@ import { Connections, toClientKey } from '../../../src/web/connections.ts';
 import { waitForValue } from '../../support/wait-until.ts';
 import { HASH, RecordedWebMetrics, startSecuredServer } from './secured-server.ts';
 
-/** Adds connections such as `a1`, whose first character is the client; `!` marks busy ones. Returns those that gave way. */
+/**
+ * Adds connections such as `a1`, whose first character is the client; `!` marks busy ones. Returns those that
+ * gave way.
+ */
 function addAll(names: string, maxConnections: number): string {
   const metrics = new RecordedWebMetrics();
   const connections = new Connections(metrics, maxConnections);

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { deferred } from '../../support/deferred.ts';
 import { QueueFullError, RequestQueue } from '../../../src/web/request-queue.ts';
 
-/** A queue of one task at a time, whose tasks run when `open` is called. Their first character is the client. */
+/**
+ * A queue of one task at a time, whose tasks run when `open` is called. Their first character is the client.
+ */
 function createQueue(maxWaiting: number) {
   const queue = new RequestQueue({ maxRunning: 1, maxWaiting });
   const { promise, resolve: open } = deferred();

@@ -70,7 +70,9 @@ for (const tasks of [0, 10, 10_000]) {
   }
 }
 
-/** Decompresses one member of gzip, like clients that read a single one, and asserts that nothing follows it. */
+/**
+ * Decompresses one member of gzip, like clients that read a single one, and asserts that nothing follows it.
+ */
 function gunzipFirstMember(bytes: Buffer): Buffer {
   const { buffer, engine } = gunzipSync(bytes, { info: true }) as unknown as {
     buffer: Buffer;

@@ -8,7 +8,9 @@ import { waitUntil } from '../../../support/wait-until.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Sends alerts to an Alertmanager with the shipped routes and lists its groups, and those that are silent. */
+/**
+ * Sends alerts to an Alertmanager with the shipped routes and lists its groups, and those that are silent.
+ */
 async function listGroups(alerts: readonly Labels[], silentCount: number) {
   const config = scaleDurations(readDeployFile('alertmanager/alertmanager.yml'), 30);
   await using alertmanager = await Alertmanager.start(config);

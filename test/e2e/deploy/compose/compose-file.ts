@@ -19,7 +19,10 @@ const healthcheck = z.strictObject({
   start_period: z.string(),
 });
 
-/** Required of every container: no privileges, no core dumps, resource limits, a pinned version, ports on the loopback address only. */
+/**
+ * Required of every container: no privileges, no core dumps, resource limits, a pinned version, ports on the
+ * loopback address only.
+ */
 const service = z.strictObject({
   image: z.string().regex(/^[\w./-]+:v?\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?$/),
   build: build.optional(),

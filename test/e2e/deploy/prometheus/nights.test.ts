@@ -14,8 +14,8 @@ const files = {
   alertmanager: readDeployFile('alertmanager/alertmanager.yml'),
 };
 
-// An ingest cut among tasks that have long been silent, a stream that comes and goes after a loss, and an end that is planned
-// minutes after a recovery.
+// An ingest cut among tasks that have long been silent, a stream that comes and goes after a loss, and an end
+// that is planned minutes after a recovery.
 for (const seed of [2, 17, 8])
   test(`receivers are told what is so in the random night ${seed}, and nothing else`, async (t) => {
     if (!isInstalled(t, 'promtool')) return;

@@ -30,7 +30,9 @@ const files = listDeployYaml('prometheus/tests').map((name) =>
   unitTestFile.parse(parse(readDeployFile(name))),
 );
 
-/** Lists for each unit test of an alert the seconds at which it expects the alert to fire, and not to fire. */
+/**
+ * Lists for each unit test of an alert the seconds at which it expects the alert to fire, and not to fire.
+ */
 function listScenarios(alert: string) {
   return files.flatMap(({ evaluation_interval: step, tests }) =>
     tests.flatMap(({ alert_rule_test: cases }) => {
@@ -45,7 +47,8 @@ function listScenarios(alert: string) {
 }
 
 for (const { alert } of readAlertRules()) {
-  // Ranges of Prometheus 3 exclude their start: an alert on a range may fire one step earlier than in Prometheus 2.
+  // Ranges of Prometheus 3 exclude their start: an alert on a range may fire one step earlier than in
+  // Prometheus 2.
   test(`a test expects ${alert} to fire, not to fire one or two steps earlier, and not to fire on other data`, () => {
     const scenarios = listScenarios(alert);
     const beginsExactly = scenarios.some(({ firing, silent, stepSeconds }) =>

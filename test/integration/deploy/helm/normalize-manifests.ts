@@ -14,7 +14,9 @@ const ORIGIN_KEYS = [
   'namespace',
 ];
 
-/** Maps manifests by kind and name, without keys that depend on the tool, so that two tools can be compared. */
+/**
+ * Maps manifests by kind and name, without keys that depend on the tool, so that two tools can be compared.
+ */
 export function normalizeManifests(manifests: readonly Manifest[]): ReadonlyMap<string, unknown> {
   const installed = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined);
   const named = installed.map((manifest) => {

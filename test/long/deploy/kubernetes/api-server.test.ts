@@ -137,7 +137,10 @@ class Release {
   }
 }
 
-/** Creates a namespace that enforces the Pod Security Standard "restricted" and warns of workloads that violate it. */
+/**
+ * Creates a namespace that enforces the Pod Security Standard "restricted" and warns of workloads that
+ * violate it.
+ */
 async function createNamespace(server: KubernetesApiServer, name: string): Promise<string> {
   const labels = {
     'pod-security.kubernetes.io/enforce': 'restricted',
@@ -148,7 +151,9 @@ async function createNamespace(server: KubernetesApiServer, name: string): Promi
   return name;
 }
 
-/** Creates the pod that a controller would create for a StatefulSet, without the volume claims, which it adds. */
+/**
+ * Creates the pod that a controller would create for a StatefulSet, without the volume claims, which it adds.
+ */
 function createPod(manifests: readonly Manifest[]) {
   const { metadata, spec } = getSingle(manifests, StatefulSet.is);
   const claims = (spec?.volumeClaimTemplates ?? []).map((claim) => claim.metadata?.name ?? '');

@@ -22,8 +22,8 @@ const HOST = '127.0.0.1';
 const TOKEN = 'test-token';
 
 /**
- * A kube-apiserver and its etcd on loopback. They validate, default, admit and store objects; without controllers, no object
- * creates another.
+ * A kube-apiserver and its etcd on loopback. They validate, default, admit and store objects; without
+ * controllers, no object creates another.
  */
 export class KubernetesApiServer implements AsyncDisposable {
   readonly #folder = new TemporaryFolder();
