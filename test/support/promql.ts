@@ -19,8 +19,9 @@ export function listMetricNames(expression: string): ReadonlySet<string> {
 }
 
 /**
- * Lists the selectors that a join takes one series of for each of many, and that nothing aggregates: if an instance is several
- * targets, they fail the query. `ignoring` keeps the targets apart, and recorded series are aggregated.
+ * Lists the selectors that a join takes one series of for each of many, and that nothing aggregates: if an
+ * instance is several targets, they fail the query. `ignoring` keeps the targets apart, and recorded series
+ * are aggregated.
  */
 export function findUnaggregatedJoins(expression: string): readonly string[] {
   return findNodes(expression, 'BinaryExpr').flatMap((join) => {

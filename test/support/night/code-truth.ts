@@ -185,7 +185,10 @@ export class CodeTruth {
     ).length;
   }
 
-  /** Steps at which a server has delivered nothing for six minutes, to at least five viewers when they were over. */
+  /**
+   * Steps at which a server has delivered nothing for six minutes, to at least five viewers when they were
+   * over.
+   */
   findBlackholes(server: string): ReadonlySet<number> {
     const fails = (step: number): boolean => this.deliversNothing(server, step);
     return trackLoss(
@@ -199,7 +202,10 @@ export class CodeTruth {
     );
   }
 
-  /** Steps from when most tasks that received data became silent, within some minutes, until half of them receive it again. */
+  /**
+   * Steps from when most tasks that received data became silent, within some minutes, until half of them
+   * receive it again.
+   */
   findStops(
     minutes: number,
     share: number,
@@ -269,7 +275,10 @@ export class CodeTruth {
     return bad > 6 * STEPS_OF_MINUTE * 0.5 && changes >= 4 && this.any(step - 5, step, isBadAt);
   }
 
-  /** Whether something has begun or ended at least three times within seven minutes: an alert on it outlasts its end. */
+  /**
+   * Whether something has begun or ended at least three times within seven minutes: an alert on it outlasts
+   * its end.
+   */
   comesAndGoes(isBadAt: (step: number) => boolean, step: number): boolean {
     let changes = 0;
     for (let at = Math.max(1, step - 7 * STEPS_OF_MINUTE); at <= step; at += 1)

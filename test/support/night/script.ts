@@ -259,7 +259,10 @@ class Script {
     );
   }
 
-  /** While a server of a code delivers nothing, until most viewers leave, those of another code leave or receive less. */
+  /**
+   * While a server of a code delivers nothing, until most viewers leave, those of another code leave or
+   * receive less.
+   */
   deliveryFailsElsewhere(): void {
     const code = this.#code(({ intervalSeconds }) => intervalSeconds <= 60);
     const other = this.#code((one) => one !== code && one.intervalSeconds <= 60);
@@ -469,8 +472,8 @@ const KINDS: readonly Kind[] = Object.getOwnPropertyNames(Script.prototype).filt
 );
 
 /**
- * Imagines a night in which two to four things go wrong, and perhaps another one elsewhere. Consecutive seeds begin with each kind
- * in turn.
+ * Imagines a night in which two to four things go wrong, and perhaps another one elsewhere. Consecutive seeds
+ * begin with each kind in turn.
  */
 export function imagineNight(seed: number): Night {
   const random = new Random(seed);

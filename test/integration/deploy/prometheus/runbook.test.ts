@@ -105,7 +105,9 @@ const histories = listDeployYaml('prometheus/tests').flatMap(
 );
 const recordedExpressions = new Map(readRecordingRules().map(({ record, expr }) => [record, expr]));
 
-/** Lists the minutes at which a history shows an alert firing, and the result of a query that is not empty. */
+/**
+ * Lists the minutes at which a history shows an alert firing, and the result of a query that is not empty.
+ */
 function listMinutes(
   { alert_rule_test: alerts, promql_expr_test: results }: z.infer<typeof historySchema>,
   alert: string,
@@ -137,7 +139,8 @@ function looksBackForAnHour(expr: string): boolean {
   );
 }
 
-// A selector of one exposed series shows what it has. All other queries say something on the data, which can be wrong.
+// A selector of one exposed series shows what it has. All other queries say something on the data, which can
+// be wrong.
 for (const [index, alert] of headings.entries()) {
   const [query = ''] = readRunbookQueries(sections[index] ?? '');
   if (/^\w+(\{[^}]*\})?$/.test(query)) continue;
