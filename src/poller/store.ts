@@ -18,6 +18,7 @@ import {
 import type { Rows } from '../listing/rows.ts';
 import { getWallOffsetMs, type Instant } from '../runtime/instant.ts';
 import {
+  countExpectedTasks,
   listExpectedTasks,
   type ExpectedMinima,
   type ExpectedTask,
@@ -156,7 +157,10 @@ const OWN_SAMPLES = {
   up: ({ lastPoll, failure }) => columnOf(lastPoll && Number(failure === undefined)),
   ret: ({ ret }) => columnOf(ret),
   taskLifetime: ({ snapshot }) => snapshot?.lifetimes,
-  expectedTasks: ({ expectation }) => columnOf(expectation?.tasks),
+  expectedTasks: (state, view) =>
+    columnOf(
+      state.expectation && countExpectedTasks(state.expectation, getListed(state, view)?.expectedTaskCount),
+    ),
   expectedTaskUp: (state, view) => toExpected(state, view, ({ condition }) => (condition === 'up' ? 1 : 0)),
   expectedTaskOutputs: (state, view) => toExpected(state, view, ({ outputs }) => outputs),
   expectedTaskByteCountsWaiting: (state, view) => toExpected(state, view, ({ waiting }) => waiting),
@@ -217,14 +221,19 @@ function toMinima(
   return columnByLabel(minima.map((of) => [of.name, getValue(of) ?? Number.NaN]));
 }
 
+/** The last listing, if it is recent and no poll has failed since. */
+function getListed({ snapshot, failure }: CodeState, { isListingStale }: View): Snapshot | undefined {
+  return isListingStale || failure !== undefined ? undefined : snapshot;
+}
+
 /** A name that a reload has added has no number before the next listing or failed poll. */
 function toExpected(
   state: CodeState,
-  { isListingStale }: View,
+  view: View,
   getValue: (task: ExpectedTask) => number | undefined,
 ): Column {
-  const recent = isListingStale ? undefined : state.snapshot?.expectedTasks;
-  const isListed = recent !== undefined && state.failure === undefined;
+  const recent = view.isListingStale ? undefined : state.snapshot?.expectedTasks;
+  const isListed = getListed(state, view) !== undefined;
   const tasks = listExpectedTasks(state.expectation, recent);
   const known = tasks.filter(({ condition }) => !isListed || condition !== 'unknown');
   return columnByLabel(known.map((task) => [task.name, getValue(task) ?? Number.NaN]));

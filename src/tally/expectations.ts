@@ -206,3 +206,11 @@ export function listExpectedTasks(
     (name) => found.get(name) ?? { name, condition: 'unknown', outputs: undefined, sinceMs: undefined },
   );
 }
+
+/**
+ * Counts the expected tasks. A higher number that a reload has set is not compared with the last good listing,
+ * which is of before it.
+ */
+export function countExpectedTasks(expectation: Expectation | undefined, listed = Infinity): number {
+  return Math.min(expectation?.tasks ?? 0, listed);
+}

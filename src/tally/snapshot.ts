@@ -36,6 +36,8 @@ export interface Snapshot extends Counts {
   readonly stoppedDeliveries: readonly StoppedDelivery[];
   /** The names that were expected when the listing was taken. */
   readonly expectedTasks: readonly ExpectedTask[];
+  /** The number of tasks that was expected when the listing was taken. */
+  readonly expectedTaskCount: number;
   readonly rows: Counts['rows'] & RowsOf<WholeGroupName>;
 }
 

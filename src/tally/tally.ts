@@ -131,6 +131,7 @@ export class Tally {
       notableTasks: nameNotableTasks(listing.tasks, servers),
       stoppedDeliveries: this.#deliveries.commit(rows, time, this.#ledger.stallAfterMs),
       expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#parts, at),
+      expectedTaskCount: this.#expectedTasks.expectation?.tasks ?? 0,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       rows: Object.assign(counts.rows, this.#collectWhole(listing, servers)),
       lifetimes: counts.lifetimes,

@@ -10,7 +10,7 @@ import { isStale, type CodeState, type NewCounters, type Store } from '../poller
 import type { Clock } from '../runtime/clock.ts';
 import { getWallOffsetMs, readInstant, type Instant } from '../runtime/instant.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
-import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
+import { countExpectedTasks, listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
 import type { AccountBudget } from '../tally/account-budget.ts';
 import type { StoppedDelivery } from '../tally/deliveries.ts';
 import type { StateStatistics } from '../state/state-store.ts';
@@ -198,7 +198,10 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
     loss,
     stoppedDeliveries: (failure === undefined && shown?.stoppedDeliveries) || [],
     expectedTasks: listExpectedTasks(expectation, snapshot?.expectedTasks),
-    expectedTaskCount: expectation?.tasks ?? 0,
+    expectedTaskCount: countExpectedTasks(
+      expectation,
+      failure === undefined ? shown?.expectedTaskCount : undefined,
+    ),
   };
 }
 
