@@ -208,8 +208,8 @@ export function listExpectedTasks(
 }
 
 /**
- * Counts the expected tasks. A higher number that a reload has set is not compared with the last good listing,
- * which is of before it.
+ * Counts the expected tasks. A higher number that a reload has set is not compared with the last good
+ * listing, which is of before it.
  */
 export function countExpectedTasks(expectation: Expectation | undefined, listed = Infinity): number {
   return Math.min(expectation?.tasks ?? 0, listed);
