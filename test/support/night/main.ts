@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { deployPath } from '../deploy-files.ts';
-import { formatReport, runNight } from './report.ts';
+import { PLANTED_FAULTS } from './faults.ts';
+import { formatReport, runNight, type AlertFiles } from './report.ts';
 
 const { values } = parseArgs({
   options: {
@@ -11,6 +12,8 @@ const { values } = parseArgs({
     alertmanager: { type: 'string', default: deployPath('alertmanager/alertmanager.yml') },
     promtool: { type: 'string', default: 'promtool' },
     verbose: { type: 'boolean', default: false },
+    // Prints the first night that finds each planted fault, for faults.ts.
+    faults: { type: 'boolean', default: false },
   },
 });
 const files = {
@@ -19,6 +22,11 @@ const files = {
   promtool: values.promtool,
 };
 const first = Number(values.seed);
+if (values.faults) {
+  for (const { name, plant } of PLANTED_FAULTS)
+    process.stdout.write(`${(await findNight(plant(files))) ?? 'no night'}: ${name}\n`);
+  process.exit();
+}
 const kinds = new Map<string, Set<number>>();
 const residues = new Map<string, Set<number>>();
 const count = (table: Map<string, Set<number>>, kind: string, seed: number): void => {
@@ -43,3 +51,10 @@ process.stdout.write(
   `${values.nights} nights, ${new Set([...kinds.values()].flatMap((seeds) => [...seeds])).size} with a violation\n`,
 );
 if (kinds.size > 0) process.exitCode = 1;
+
+/** Finds the first night with a violation. */
+async function findNight(changed: AlertFiles): Promise<number | undefined> {
+  for (let seed = first; seed < first + Number(values.nights); seed += 1)
+    if ((await runNight(seed, changed)).violations.length > 0) return seed;
+  return undefined;
+}

@@ -69,7 +69,9 @@ function judgeCondition(
 ): readonly Violation[] {
   const violations: Violation[] = [];
   const { alert, subject, minutes } = condition;
-  let [since, isNotified, isReported] = [undefined as number | undefined, false, false];
+  let since: number | undefined;
+  let isNotified = false;
+  let isReported = false;
   for (const [minute, alerts] of sent.entries()) {
     const labels = { alertname: alert, ...subject };
     const isSilenced = silences.some(
