@@ -159,7 +159,11 @@ const OWN_SAMPLES = {
   taskLifetime: ({ snapshot }) => snapshot?.lifetimes,
   expectedTasks: (state, view) =>
     columnOf(
-      state.expectation && countExpectedTasks(state.expectation, getListed(state, view)?.expectedTaskCount),
+      state.expectation &&
+        countExpectedTasks(
+          state.expectation,
+          getCurrentListing(state, view.isListingStale)?.expectedTaskCount,
+        ),
     ),
   expectedTaskUp: (state, view) => toExpected(state, view, ({ condition }) => (condition === 'up' ? 1 : 0)),
   expectedTaskOutputs: (state, view) => toExpected(state, view, ({ outputs }) => outputs),
@@ -222,18 +226,21 @@ function toMinima(
 }
 
 /** The last listing, if it is recent and no poll has failed since. */
-function getListed({ snapshot, failure }: CodeState, { isListingStale }: View): Snapshot | undefined {
+export function getCurrentListing(
+  { snapshot, failure }: CodeState,
+  isListingStale: boolean,
+): Snapshot | undefined {
   return isListingStale || failure !== undefined ? undefined : snapshot;
 }
 
 /** A name that a reload has added has no number before the next listing or failed poll. */
 function toExpected(
   state: CodeState,
-  view: View,
+  { isListingStale }: View,
   getValue: (task: ExpectedTask) => number | undefined,
 ): Column {
-  const recent = view.isListingStale ? undefined : state.snapshot?.expectedTasks;
-  const isListed = getListed(state, view) !== undefined;
+  const recent = isListingStale ? undefined : state.snapshot?.expectedTasks;
+  const isListed = getCurrentListing(state, isListingStale) !== undefined;
   const tasks = listExpectedTasks(state.expectation, recent);
   const known = tasks.filter(({ condition }) => !isListed || condition !== 'unknown');
   return columnByLabel(known.map((task) => [task.name, getValue(task) ?? Number.NaN]));

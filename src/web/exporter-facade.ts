@@ -6,7 +6,7 @@ import { columnOf, countSeries, type Family } from '../families/family.ts';
 import type { ListingLoss, ListingRates } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
-import { isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
+import { getCurrentListing, isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getWallOffsetMs, readInstant, type Instant } from '../runtime/instant.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
@@ -181,7 +181,9 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
   const offsetMs = getWallOffsetMs(now);
   const toWall = (ms: number | undefined) => (ms === undefined ? undefined : ms + offsetMs);
   // As on `/metrics`: a stale listing is hidden.
-  const shown = isStale(state, now.monotonicMs) ? undefined : snapshot;
+  const isListingStale = isStale(state, now.monotonicMs);
+  const shown = isListingStale ? undefined : snapshot;
+  const current = getCurrentListing(state, isListingStale);
   const totals = shown && sumListing(shown, getRates(state));
   const loss = history.findLoss();
   return {
@@ -196,12 +198,9 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
     condition: toCondition(state, totals, loss),
     totals,
     loss,
-    stoppedDeliveries: (failure === undefined && shown?.stoppedDeliveries) || [],
+    stoppedDeliveries: current?.stoppedDeliveries ?? [],
     expectedTasks: listExpectedTasks(expectation, snapshot?.expectedTasks),
-    expectedTaskCount: countExpectedTasks(
-      expectation,
-      failure === undefined ? shown?.expectedTaskCount : undefined,
-    ),
+    expectedTaskCount: countExpectedTasks(expectation, current?.expectedTaskCount),
   };
 }
 
