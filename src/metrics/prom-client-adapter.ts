@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Logger } from '../runtime/logger.ts';
-import type { Family, FamilySpec, FamilyType, HistogramSample } from '../families/family.ts';
+import type { Family, FamilySpec, FamilyType } from '../families/family.ts';
 
 export interface RegistryMetric {
   readonly name: string;
@@ -66,41 +66,30 @@ export function toDefaultFamily({ name, help, values, ...metric }: RegistryMetri
   if (!isFamilyType(metric.type)) return undefined;
   const type = name.endsWith('_info') ? 'info' : metric.type;
   if (type !== 'counter' && name.endsWith('_total')) return undefined;
-  const labels = new Set(values.flatMap((value) => Object.keys(value.labels)));
-  labels.delete('le');
-  const bounds = new Set(values.map((value) => Number(value.labels['le'] ?? Number.NaN)));
-  const buckets = [...bounds].filter(Number.isFinite);
-  const spec: FamilySpec = { name, type, help, labels: [...labels] };
-  return toFamily(type === 'histogram' ? { ...spec, buckets } : spec, values);
+  const labels = [...new Set(values.flatMap((value) => Object.keys(value.labels)))].filter(
+    (it) => it !== 'le',
+  );
+  const spec: FamilySpec = { name, type, help, labels };
+  const toValues = (given: RegistryLabels) => labels.map((label) => String(given[label] ?? ''));
+  if (type === 'histogram') {
+    const select = (suffix: string) => values.filter(({ metricName }) => metricName === name + suffix);
+    const counts = select('_bucket');
+    const sums = select('_sum');
+    // Each sum follows its buckets, of which the last one is that of +Inf.
+    const size = counts.length / sums.length;
+    const samples = sums.map(({ labels: given, value: sum }, index) => ({
+      labels: toValues(given),
+      buckets: counts.slice(index * size, (index + 1) * size).map(({ value }) => value),
+      sum,
+    }));
+    const buckets = counts.slice(0, size - 1).map((count) => Number(count.labels['le']));
+    return { spec: { ...spec, buckets }, samples };
+  }
+  const excess = EVENT_LOOP_LAG.test(name) ? EVENT_LOOP_PRECISION_MS / 1000 : 0;
+  const numbers = values.map(({ value }) => (excess === 0 ? value : Math.max(0, value - excess)));
+  return { spec, samples: { labelSets: values.map((value) => toValues(value.labels)), numbers } };
 }
 
 function isFamilyType(type: unknown): type is Exclude<FamilyType, 'info'> {
   return type === 'gauge' || type === 'counter' || type === 'histogram';
-}
-
-function toFamily(spec: FamilySpec, values: readonly RegistryValue[]): Family {
-  const toValues = (labels: RegistryLabels) => spec.labels.map((label) => String(labels[label] ?? ''));
-  if (spec.type === 'histogram') {
-    const samples = groupHistogramSeries(values).map((series): HistogramSample => {
-      const selectValues = (suffix: string) =>
-        series.filter(({ metricName }) => metricName?.endsWith(suffix)).map(({ value }) => value);
-      const [sum = 0] = selectValues('_sum');
-      return { labels: toValues(series[0]?.labels ?? {}), buckets: selectValues('_bucket'), sum };
-    });
-    return { spec, samples };
-  }
-  const excess = EVENT_LOOP_LAG.test(spec.name) ? EVENT_LOOP_PRECISION_MS / 1000 : 0;
-  const labelSets = values.map(({ labels }) => toValues(labels));
-  const numbers = values.map(({ value }) => (excess === 0 ? value : Math.max(0, value - excess)));
-  return { spec, samples: { labelSets, numbers } };
-}
-
-/** Groups series by sample: prom-client lists the buckets, the sum and the count of each in this order. */
-function groupHistogramSeries(values: readonly RegistryValue[]): readonly (readonly RegistryValue[])[] {
-  const groups: RegistryValue[][] = [[]];
-  for (const value of values) {
-    groups.at(-1)?.push(value);
-    if (value.metricName?.endsWith('_count') === true) groups.push([]);
-  }
-  return groups.slice(0, -1);
 }
