@@ -1,4 +1,4 @@
-import { Composer, Document, isNode, isScalar, isSeq, Lexer, LineCounter, Parser, visit } from 'yaml';
+import { Composer, Document, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, Parser, visit } from 'yaml';
 import type { CST, ErrorCode, Pair } from 'yaml';
 import { createProblem, formatValue, MAX_SHOWN_CHARS, type Problem } from './config-error.ts';
 import type { Locate, ValuePath } from './validation.ts';
@@ -62,9 +62,9 @@ export function parseYaml(
   };
   const reject = (offset: number, found: string): Problem =>
     createProblem(locateOffset(offset), 'valid YAML', found);
-  const composed = withoutStackTraces(() => composeDocuments(text, schema, lineCounter));
+  const composed = composeDocument(text, schema, lineCounter);
   if ('found' in composed) return reject(composed.offset, composed.found);
-  const [document = new Document(undefined), second] = composed;
+  const { document, second } = composed;
   const faults = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }): Fault => ({
     offset,
     found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,
@@ -75,19 +75,18 @@ export function parseYaml(
   const anchors = new Set<string | undefined>();
   const pairsByKey = new Map<unknown, ReadonlyMap<string, Pair>>();
   visit(document, {
-    Scalar: (_, scalar) => void anchors.add(scalar.anchor),
-    Seq: (_, list) => void anchors.add(list.anchor),
-    Map(_, map) {
-      anchors.add(map.anchor);
+    Value(_, node) {
+      anchors.add(node.anchor);
+      if (!isMap(node)) return;
       const pairs = new Map<string, Pair>();
-      for (const pair of map.items) {
+      for (const pair of node.items) {
+        const key = isScalar(pair.key) ? String(pair.key.value) : undefined;
         // A location that names such a key would show its whole content.
-        if (!isScalar(pair.key)) reportFault(pair.key, NON_STRING_KEY);
-        else if (pairs.has(String(pair.key.value)))
-          reportFault(pair.key, `the key ${formatValue(String(pair.key.value))} a second time`);
-        else pairs.set(String(pair.key.value), pair);
+        if (key === undefined) reportFault(pair.key, NON_STRING_KEY);
+        else if (pairs.has(key)) reportFault(pair.key, `the key ${formatValue(key)} a second time`);
+        else pairs.set(key, pair);
       }
-      pairsByKey.set(map, pairs);
+      pairsByKey.set(node, pairs);
     },
     Alias(_, alias) {
       if (!anchors.has(alias.source)) reportFault(alias, UNKNOWN_ALIAS);
@@ -98,8 +97,10 @@ export function parseYaml(
   try {
     return {
       value: document.toJS(),
-      locate: (path = [], isKey = false) =>
-        formatLocation(locateOffset(findOffset(document.contents, path, isKey, pairsByKey)), path),
+      locate: (path = [], isKey = false) => {
+        const node = findNode(document.contents, path, isKey, pairsByKey);
+        return formatLocation(locateOffset(getOffset(node)), path);
+      },
     };
   } catch (error) {
     // The parser limits the expansion of aliases; aliases without an anchor were reported before.
@@ -108,40 +109,31 @@ export function parseYaml(
   }
 }
 
-/** Does what `parseDocument` of the library does, up to the first limit or the second document. */
-function composeDocuments(
-  text: string,
-  schema: 'core' | 'failsafe',
-  lineCounter: LineCounter,
-): readonly Document.Parsed[] | Fault {
-  const parser = new Parser(lineCounter.addNewLine);
+/** Does what `parseDocument` of the library does, up to the first limit. */
+function composeDocument(text: string, schema: 'core' | 'failsafe', lineCounter: LineCounter) {
+  let excess: Fault | undefined;
+  const parse = function* (): Generator<CST.Token> {
+    const parser = new Parser(lineCounter.addNewLine);
+    let tokenCount = 0;
+    lineCounter.addNewLine(0);
+    for (const token of new Lexer().lex(text)) {
+      tokenCount += 1;
+      const { offset } = parser;
+      if (tokenCount > MAX_TOKENS) excess = { offset, found: TOO_MANY_TOKENS };
+      yield* parser.next(token);
+      if (parser.stack.length > MAX_LEVELS) excess = { offset, found: TOO_MANY_LEVELS };
+      if (excess !== undefined) return;
+    }
+    yield* parser.end();
+  };
   // With `uniqueKeys`, the composer compares each key with each other one.
   const composer = new Composer({ logLevel: 'error', schema, uniqueKeys: false });
-  const documents: Document.Parsed[] = [];
-  const compose = (tokens: Iterable<CST.Token>): void => {
-    for (const token of tokens) for (const document of composer.next(token)) documents.push(document);
-  };
-  let tokenCount = 0;
-  lineCounter.addNewLine(0);
-  for (const token of new Lexer().lex(text)) {
-    tokenCount += 1;
-    const { offset } = parser;
-    if (tokenCount > MAX_TOKENS) return { offset, found: TOO_MANY_TOKENS };
-    compose(parser.next(token));
-    if (parser.stack.length > MAX_LEVELS) return { offset, found: TOO_MANY_LEVELS };
-    if (documents.length > 1) return documents;
-  }
-  compose(parser.end());
-  for (const document of composer.end(true, text.length)) documents.push(document);
-  return documents;
-}
-
-/** Runs a function whose errors, of which there may be thousands, need no stack. */
-function withoutStackTraces<T>(run: () => T): T {
   const { stackTraceLimit } = Error;
+  // There may be thousands of errors, and none needs a stack.
   Error.stackTraceLimit = 0;
   try {
-    return run();
+    const [document = new Document(undefined), second] = composer.compose(parse(), true, text.length);
+    return excess ?? { document, second };
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
@@ -151,37 +143,27 @@ function getOffset(node: unknown): number {
   return isNode(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
-function findOffset(root: unknown, path: ValuePath, isKey: boolean, pairsByKey: PairsByKey): number {
-  let node = root;
-  let offset = getOffset(root);
-  for (const [depth, step] of path.entries()) {
-    if (isSeq(node) && typeof step === 'number') {
-      node = node.items[step];
-      offset = getOffset(node);
-      continue;
-    }
-    const pair = pairsByKey.get(node)?.get(String(step));
-    if (pair === undefined) return offset;
-    const isRequestedKey = isKey && depth === path.length - 1;
-    offset = getOffset(isRequestedKey || isEmpty(pair.value) ? pair.key : pair.value);
-    node = pair.value;
-  }
-  return offset;
-}
-
-/** Whether a value is empty, as in `key:`; it is located by its key. */
-function isEmpty(node: unknown): boolean {
-  return !isNode(node) || (isScalar(node) && node.range?.[0] === node.range?.[1]);
+/** The node of a value, or its key if that is asked for or the value is empty, as in `key:`. */
+function findNode(
+  node: unknown,
+  [step, ...rest]: ValuePath,
+  isKey: boolean,
+  pairsByKey: PairsByKey,
+): unknown {
+  if (isSeq(node) && typeof step === 'number') return findNode(node.items[step], rest, isKey, pairsByKey);
+  const pair = pairsByKey.get(node)?.get(String(step));
+  if (step === undefined || pair === undefined) return node;
+  const { key, value } = pair;
+  const isEmpty = !isNode(value) || (isScalar(value) && value.range?.[0] === value.range?.[1]);
+  return isEmpty || (isKey && rest.length === 0) ? key : findNode(value, rest, isKey, pairsByKey);
 }
 
 /** Formats a place and the path of the value there: `/etc/xvs.yml:7:13 poll.interval`. */
 export function formatLocation(place: string, path: ValuePath = []): string {
-  const name = path.reduce<string>((text, step) => text + formatPathStep(step, text), '');
-  return `${place} ${name}`.trimEnd();
-}
-
-function formatPathStep(step: string | number, before: string): string {
-  if (typeof step === 'number') return `[${step}]`;
-  const word = step.length <= MAX_SHOWN_CHARS && /^[\w.-]+$/.test(step) ? step : formatValue(step);
-  return before === '' ? word : `.${word}`;
+  const steps = path.map((step) => {
+    if (typeof step === 'number') return `[${step}]`;
+    const isWord = step.length <= MAX_SHOWN_CHARS && /^[\w.-]+$/.test(step);
+    return `.${isWord ? step : formatValue(step)}`;
+  });
+  return `${place} ${steps.join('').replace(/^\./, '')}`.trimEnd();
 }
