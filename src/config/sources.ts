@@ -169,9 +169,9 @@ export function mergeEntries(
   const problems = [...found];
   const config = convict(CONVICT_SCHEMA, { env: {}, args: [] });
   for (const { path, raw, locate } of entries) {
-    const parsed = SETTINGS[path].schema.safeParse(raw);
-    if (parsed.success) config.set(toConvictKey(path), parsed.data);
-    else for (const problem of toProblems(parsed.error, locate)) problems.push(problem);
+    const { data, error } = SETTINGS[path].schema.safeParse(raw);
+    for (const problem of toProblems(error, locate)) problems.push(problem);
+    config.set(toConvictKey(path), data);
   }
   throwIfAny(problems);
   const origins = new Map(entries.map((entry) => [entry.path, entry]));

@@ -61,8 +61,8 @@ export function strictMapping<const Shape extends z.core.$ZodLooseShape>(
 }
 
 /** Converts a zod error to problems: one per mistake, and one per unknown key. */
-export function toProblems({ issues }: Pick<z.ZodError, 'issues'>, locate: Locate): Problem[] {
-  return issues.flatMap((issue): Problem[] => {
+export function toProblems(error: Pick<z.ZodError, 'issues'> | undefined, locate: Locate): Problem[] {
+  return (error?.issues ?? []).flatMap((issue): Problem[] => {
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
     if (issue.code === 'unrecognized_keys') {
       const lines = issue.message.split('\n');

@@ -5,11 +5,11 @@ import { mapYielding } from '../../runtime/map-yielding.ts';
 import { describeReadError, isMissing, resolvePath } from '../file-system.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
-import { toProblems, type Locate, type ValuePath } from '../validation.ts';
+import { toProblems, type Locate } from '../validation.ts';
 import { formatLocation, parseYaml, type YamlSource } from '../yaml-source.ts';
 import { chooseSecret, readCodeList } from './code-list.ts';
 import type { CodeList, ListContext, ListedCode } from './code-list.ts';
-import { serviceCodeEntries, serviceCodeEntry, type ServiceCodeEntry } from './schema.ts';
+import { serviceCodeEntries, serviceCodeEntry } from './schema.ts';
 
 /** A file of service codes. A bad one has problems, and the codes of its last good version. */
 export interface CodeFile extends CodeList {
@@ -28,23 +28,20 @@ export async function readServiceCodes(
   const secret = await chooseSecret(get('secret'), secretFile, locate, access.readFile);
   const context = { ...access, get, secret };
   const source = {
-    locate: (path?: ValuePath, isKey?: boolean) => locate('service_codes', path, isKey),
+    locate: (...inner: Parameters<Locate>) => locate('service_codes', ...inner),
     folder: origin('service_codes')?.folder,
   };
-  const entries = get('service_codes') ?? [];
-  const setting = { path: SETTING, name: SETTING, ...(await readCodeList(entries, source, context)) };
+  const listed = await readCodeList(get('service_codes') ?? [], source, context);
   const { files, unmatchedPatterns } = await readCodeFiles(settings, context);
-  const duplicates = findDuplicates([setting, ...files], context);
-  const listProblems = (list: CodeFile) => [...list.problems, ...(duplicates.get(list) ?? [])];
-  const good = [setting, ...files.filter((file) => listProblems(file).length === 0)];
+  const lists = reportDuplicates([{ path: SETTING, name: SETTING, ...listed }, ...files], context);
+  const good = lists.filter((list) => list.path === SETTING || list.problems.length === 0);
   const taken = new Set(good.flatMap((list) => list.codes.map((code) => code.settings.serviceCode)));
-  const codeFiles = files.map((file): CodeFile => {
+  const codeFiles = lists.slice(1).map((file): CodeFile => {
     if (good.includes(file)) return file;
     const kept = context.applied.get(file.path) ?? [];
-    const codes = kept.filter((code) => !taken.has(code.settings.serviceCode));
-    return { ...file, codes, problems: listProblems(file) };
+    return { ...file, codes: kept.filter((code) => !taken.has(code.settings.serviceCode)) };
   });
-  const codes = [setting, ...codeFiles].flatMap((list) => list.codes);
+  const codes = [listed, ...codeFiles].flatMap((list) => list.codes);
   const others = codes.filter(({ isOwn }) => !isOwn);
   return {
     serviceCodes: codes.filter(({ isOwn }) => isOwn).map((code) => code.settings),
@@ -54,7 +51,7 @@ export async function readServiceCodes(
     problems: [
       ...findMissingSettings(settings, codes),
       ...(typeof secret === 'object' ? [secret] : []),
-      ...listProblems(setting),
+      ...(lists[0]?.problems ?? []),
     ],
   };
 }
@@ -85,31 +82,29 @@ function* findMissingSettings(
   else yield createProblem(locate('service_codes'), expected, describeKind([]));
 }
 
-/**
- * Reports codes that are listed twice, but not the place that keeps one: the setting, its file, the first.
- */
-function findDuplicates(lists: readonly CodeFile[], { applied }: ListContext) {
+/** Reports codes that are listed twice, but not where one stays: in the setting, its file, the first list. */
+function reportDuplicates(lists: readonly CodeFile[], { applied }: ListContext): readonly CodeFile[] {
   const pathInEffect = new Map<string, string>();
   for (const [path, codes] of applied)
     for (const { settings } of codes) pathInEffect.set(settings.serviceCode, path);
-  const listed = lists.flatMap((list) =>
-    list.codes.map(({ settings: { serviceCode }, location }) => {
-      const isInEffect = list.path === SETTING || pathInEffect.get(serviceCode) === list.path;
-      return { serviceCode, list, location, isInEffect };
-    }),
-  );
-  const owners = new Map<string, (typeof listed)[number]>();
-  const problems = new Map<CodeFile, Problem[]>(lists.map((list) => [list, []]));
-  for (const code of listed.toSorted((one, other) => Number(other.isInEffect) - Number(one.isInEffect))) {
-    const owner = owners.get(code.serviceCode);
-    if (owner === undefined) {
-      owners.set(code.serviceCode, code);
-      continue;
-    }
-    const found = `${formatValue(code.serviceCode)} again, which is also at ${owner.location}`;
-    problems.get(code.list)?.push(createProblem(code.location, 'each service code once', found));
-  }
-  return problems;
+  const owners = new Map<string, ListedCode>();
+  for (const isInEffect of [true, false])
+    for (const { path, codes } of lists)
+      for (const code of codes) {
+        const { serviceCode } = code.settings;
+        const isHere = path === SETTING || pathInEffect.get(serviceCode) === path;
+        if (isHere === isInEffect && !owners.has(serviceCode)) owners.set(serviceCode, code);
+      }
+  return lists.map((list) => {
+    const duplicates = list.codes.flatMap((code) => {
+      const { serviceCode } = code.settings;
+      const owner = owners.get(serviceCode);
+      if (owner === undefined || owner === code) return [];
+      const found = `${formatValue(serviceCode)} again, which is also at ${owner.location}`;
+      return [createProblem(code.location, 'each service code once', found)];
+    });
+    return { ...list, problems: [...list.problems, ...duplicates] };
+  });
 }
 
 /** Reads the files, in the order of `service_code_files`, then of their names. */
@@ -131,79 +126,69 @@ async function readCodeFiles(settings: MergedSettings, context: ListContext) {
   return { files: [...files.values()], unmatchedPatterns };
 }
 
-/** A folder that cannot be read is a bad file; its files that were read before stay in effect. */
+/**
+ * A bad file, or folder, keeps the codes of its last good version. A missing file counts as empty: it may be
+ * created later.
+ */
 async function readMatchingFiles(
   glob: string,
   pattern: string,
   location: string,
   context: ListContext,
 ): Promise<readonly CodeFile[]> {
-  const reject = (expectation: string, path: string, name: string, error: unknown): CodeFile => {
+  const toFile = (path: string, { codes, problems }: CodeList): CodeFile => ({
+    path,
+    name: path === pattern ? glob : join(dirname(glob), basename(path)),
+    codes: problems.length > 0 ? (context.applied.get(path) ?? []) : codes,
+    problems,
+  });
+  const fail = (expectation: string, path: string, error: unknown): CodeFile => {
     const found = describeReadError(formatValue(path), error);
-    return keepCodes({ path, name }, [createProblem(location, expectation, found)], context);
+    return toFile(path, { codes: [], problems: [createProblem(location, expectation, found)] });
   };
-  const toName = (path: string): string => (glob.includes('*') ? join(dirname(glob), basename(path)) : glob);
   const [found] = await Promise.allSettled([context.findMatchingFiles(pattern)]);
   if (found.status === 'rejected') {
-    const folder = reject('a readable folder', pattern, glob, found.reason);
-    const known = [...context.applied.keys()].filter((path) => dirname(path) === dirname(pattern));
-    return [folder, ...known.map((path) => keepCodes({ path, name: toName(path) }, [], context))];
+    const known = [...context.applied].filter(([path]) => dirname(path) === dirname(pattern));
+    return [
+      fail('a readable folder', pattern, found.reason),
+      ...known.map(([path, codes]) => toFile(path, { codes, problems: [] })),
+    ];
   }
   const files: CodeFile[] = [];
   for (const path of found.value) {
-    const name = toName(path);
     const [read] = await Promise.allSettled([context.readFile(path)]);
-    if (read.status === 'fulfilled') files.push(await readCodeFile({ path, name }, read.value, context));
-    // A missing file counts as empty: it may be created later.
-    else if (!isMissing(read.reason)) files.push(reject('a readable file', path, name, read.reason));
+    if (read.status === 'fulfilled') files.push(toFile(path, await readCodeFile(path, read.value, context)));
+    else if (!isMissing(read.reason)) files.push(fail('a readable file', path, read.reason));
   }
   return files;
 }
 
-async function readCodeFile(
-  { path, name }: Pick<CodeFile, 'path' | 'name'>,
-  text: string,
-  context: ListContext,
-): Promise<CodeFile> {
-  const fail = (problems: readonly Problem[]) => keepCodes({ path, name }, problems, context);
+async function readCodeFile(path: string, text: string, context: ListContext): Promise<CodeList> {
   // Parsing a text is synchronous: polls and scrapes run between two files.
   await nextTurn();
   const source = tryParseJson(text, path) ?? parseYaml(text, path);
-  if ('message' in source) return fail([source]);
+  if ('message' in source) return { codes: [], problems: [source] };
   const { locate } = source;
   const { entries, problems } = await parseEntries(source.value, locate);
-  if (problems.length > 0) return fail(problems);
-  const list = await readCodeList(entries, { locate, folder: dirname(path) }, context);
-  return list.problems.length > 0 ? fail(list.problems) : { path, name, ...list };
+  if (problems.length > 0) return { codes: [], problems };
+  return await readCodeList(entries, { locate, folder: dirname(path) }, context);
 }
 
 /** Codes that are validated in one turn of the event loop. */
 const CODES_PER_TURN = 20;
 
 async function parseEntries(value: unknown, locate: Locate) {
-  const entries: ServiceCodeEntry[] = [];
-  const problems: Problem[] = [];
-  if (!Array.isArray(value)) {
-    const { error } = serviceCodeEntries.safeParse(value);
-    return { entries, problems: error === undefined ? [] : toProblems(error, locate) };
-  }
-  const parseEntry = ([index, raw]: readonly [number, unknown]): void => {
-    const { success, data, error } = serviceCodeEntry.safeParse(raw);
-    if (success) return void entries.push(data);
-    for (const problem of toProblems(error, (inner = [], isKey) => locate([index, ...inner], isKey)))
-      problems.push(problem);
+  if (!Array.isArray(value))
+    return { entries: [], problems: toProblems(serviceCodeEntries.safeParse(value).error, locate) };
+  const parseEntry = ([index, raw]: readonly [number, unknown]) => {
+    const { data, error } = serviceCodeEntry.safeParse(raw);
+    return { data, problems: toProblems(error, (inner = [], isKey) => locate([index, ...inner], isKey)) };
   };
-  await mapYielding([...value.entries()], parseEntry, CODES_PER_TURN);
-  return { entries, problems };
-}
-
-/** A bad file: the codes of its last good version, if there is one, stay in effect. */
-function keepCodes(
-  { path, name }: Pick<CodeFile, 'path' | 'name'>,
-  problems: readonly Problem[],
-  context: ListContext,
-): CodeFile {
-  return { path, name, codes: context.applied.get(path) ?? [], problems };
+  const parsed = await mapYielding([...value.entries()], parseEntry, CODES_PER_TURN);
+  return {
+    entries: parsed.flatMap(({ data }) => data ?? []),
+    problems: parsed.flatMap(({ problems }) => problems),
+  };
 }
 
 /** The YAML parser tells lines and duplicate keys, but takes seconds for longer lists. */

@@ -1,12 +1,12 @@
 import { NO_STATIC_LABELS } from '../../families/family.ts';
 import { selectShard, type Shard } from '../../sharding/shard.ts';
-import { createProblem, expectedFound, formatValue, type Problem } from '../config-error.ts';
+import { createProblem, formatValue, type Problem } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
 import { readText, resolvePath, type ConfigFileSystem, type ReadFile } from '../file-system.ts';
 import { describeSecretMistake } from '../schemas.ts';
 import type { MergedSettings, SourceEntry } from '../sources.ts';
 import { formatDuration } from '../units.ts';
-import type { ValuePath } from '../validation.ts';
+import type { Locate } from '../validation.ts';
 import type { WatchedFiles } from '../watched-files.ts';
 import { NAME_FORM, RESERVED_REMEDY, type ServiceCodeEntry } from './schema.ts';
 
@@ -46,22 +46,17 @@ export async function readCodeList(
     const { service_code: name, secret, secret_file: path } = entry;
     const isOwn = selectShard(name, context.shard.count) === context.shard.index;
     const file = path === undefined ? undefined : resolvePath(folder, path);
-    const locateKey = (key: string) => locate([index, key]);
+    const locateInside: Locate = (path = [], isKey) => locate([index, ...path], isKey);
     // The secret files of other shards may exist only where they are needed.
     const isElsewhere = file !== undefined && secret === undefined && !isOwn;
+    const locateKey = (key: string) => locateInside([key]);
     const own = isElsewhere ? '' : await chooseSecret(secret, file, locateKey, context.readFile);
     const chosen = own ?? context.secret;
     const settings = resolveSettings(entry, typeof chosen === 'string' ? chosen : '', context);
-    const mistakes: Problem[] = [];
-    for (const [at, message] of findMistakes(entry, settings, chosen === undefined))
-      mistakes.push({ location: locate([index, ...at]), message });
-    for (const label of Object.keys(settings.labels).filter((known) => context.metricLabels.has(known))) {
-      const message = expectedFound(NAME_FORM, formatValue(label), RESERVED_REMEDY);
-      mistakes.push({ location: locate([index, 'labels', label], true), message });
-    }
+    const mistakes = findMistakes(entry, settings, chosen === undefined, locateInside, context);
     return {
       codes: [{ settings, isOwn, location: locate([index]) }],
-      problems: typeof own === 'object' ? [own, ...mistakes] : mistakes,
+      problems: [...(typeof own === 'object' ? [own] : []), ...mistakes],
     };
   };
   const lists = await Promise.all(entries.map(read));
@@ -88,28 +83,32 @@ function resolveSettings(entry: ServiceCodeEntry, secret: string, { get }: ListC
   };
 }
 
-/** Finds the mistakes between valid values of an entry: their path in it, and the message. */
+/** Finds the mistakes between valid values of an entry. */
 function* findMistakes(
-  entry: ServiceCodeEntry,
-  { serviceCode, staleAfterMs, intervalMs, taskName }: ServiceCodeSettings,
+  { interval, expect }: ServiceCodeEntry,
+  { serviceCode, staleAfterMs, intervalMs, taskName, labels }: ServiceCodeSettings,
   isSecretMissing: boolean,
-): Generator<readonly [path: ValuePath, message: string]> {
+  locate: Locate,
+  { metricLabels }: ListContext,
+): Generator<Problem> {
   if (isSecretMissing) {
     const remedy =
       "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own";
-    yield [[], expectedFound(`a secret for service code ${formatValue(serviceCode)}`, 'none', remedy)];
+    yield createProblem(locate(), `a secret for service code ${formatValue(serviceCode)}`, 'none', remedy);
   }
   // Metrics that expire before the next poll would come and go.
-  if (entry.interval !== undefined && staleAfterMs < intervalMs) {
+  if (interval !== undefined && staleAfterMs < intervalMs) {
     const expected = `at most poll.stale_after (${formatDuration(staleAfterMs)})`;
-    yield [['interval'], expectedFound(expected, formatDuration(intervalMs))];
+    yield createProblem(locate(['interval']), expected, formatDuration(intervalMs));
   }
   // Names can only be found where the exporter knows them.
-  if (entry.expect !== undefined && entry.expect.names.length > 0 && taskName === undefined) {
+  if (expect !== undefined && expect.names.length > 0 && taskName === undefined) {
     const remedy = "set tasks.name, or the code's task_name, to the source of names";
     const expected = 'a source of names of tasks, because names are expected';
-    yield [['expect', 'names'], expectedFound(expected, 'none', remedy)];
+    yield createProblem(locate(['expect', 'names']), expected, 'none', remedy);
   }
+  for (const label of Object.keys(labels).filter((known) => metricLabels.has(known)))
+    yield createProblem(locate(['labels', label], true), NAME_FORM, formatValue(label), RESERVED_REMEDY);
 }
 
 /** Gives a secret, or reads its file; both together are a problem. `locate` is called with a key. */
