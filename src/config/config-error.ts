@@ -1,4 +1,4 @@
-import { distance } from 'fastest-levenshtein';
+import { closest, distance } from 'fastest-levenshtein';
 
 export interface Problem {
   /** `/etc/xvs.yml:7:13 poll.interval`, `environment variable XVS_POLL_INTERVAL`, `flag --poll.interval`. */
@@ -68,13 +68,8 @@ export function formatSuggestion(name: string, known: readonly string[]): string
 /** The nearest known name, if at most a third of its letters (at least one) differ. */
 export function findNearest(name: string, known: readonly string[]): string | undefined {
   const lowerCase = name.toLowerCase();
-  let nearest: { readonly candidate: string; readonly edits: number } | undefined;
-  for (const candidate of known) {
-    const maxEdits = Math.max(1, Math.floor(candidate.length / 3));
-    // The difference in length is a lower bound of the edits.
-    if (Math.abs(candidate.length - name.length) > maxEdits) continue;
-    const edits = distance(lowerCase, candidate);
-    if (edits <= maxEdits && (nearest === undefined || edits < nearest.edits)) nearest = { candidate, edits };
-  }
-  return nearest?.candidate;
+  const near = known.filter(
+    (candidate) => distance(lowerCase, candidate) <= Math.max(1, Math.floor(candidate.length / 3)),
+  );
+  return near.length === 0 ? undefined : closest(lowerCase, near);
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { createSecureContext } from 'node:tls';
 import { createProblem, expectedFound, formatValue, type Problem } from './config-error.ts';
 import { readErrorCode, readText, type FileReference, type ReadFile } from './file-system.ts';
 import { splitCertificates } from '../runtime/certificates.ts';
@@ -28,11 +28,8 @@ export async function readPem(
 function findBadCertificate(text: string): string | undefined {
   const blocks = splitCertificates(text);
   for (const [index, block] of blocks.entries()) {
-    try {
-      void new X509Certificate(block);
-    } catch (error) {
-      return `certificate ${index + 1} of ${blocks.length} is broken (${readErrorCode(error)})`;
-    }
+    const code = catchErrorCode(() => new X509Certificate(block));
+    if (code !== undefined) return `certificate ${index + 1} of ${blocks.length} is broken (${code})`;
   }
   return undefined;
 }
@@ -44,24 +41,20 @@ function findBadCertificate(text: string): string | undefined {
 export function findCaMistake(text: string): string | undefined {
   const certificates = splitCertificates(text).map((pem) => new X509Certificate(pem));
   const issuers = new Map(certificates.toReversed().map(({ subject, issuer }) => [subject, issuer]));
-  const harmless = new Set<string>();
-  for (const subject of issuers.keys()) {
-    const followed = new Set<string>();
-    let name: string | undefined = subject;
-    while (name !== undefined && !followed.has(name) && !harmless.has(name)) {
-      followed.add(name);
-      const issuer: string | undefined = issuers.get(name);
-      name = issuer === name ? undefined : issuer;
-    }
-    if (name !== undefined && followed.has(name)) {
-      const names = [...followed].slice([...followed].indexOf(name));
-      const circle = formatValue(names.map((one) => one.replaceAll('\n', ', ')).join(' and '));
-      const remedy = 'remove one, or put their self-signed certificates first';
-      return expectedFound('authorities that lead to a self-signed one', `a circle of ${circle}`, remedy);
-    }
-    for (const one of followed) harmless.add(one);
+  // What remains leads to no self-signed or missing authority, but to a circle.
+  for (let before = 0; before !== issuers.size;) {
+    before = issuers.size;
+    for (const [subject, issuer] of issuers)
+      if (issuer === subject || !issuers.has(issuer)) issuers.delete(subject);
   }
-  return undefined;
+  const followed = new Set<string>();
+  let [name = ''] = issuers.keys();
+  if (name === '') return undefined;
+  for (; !followed.has(name); name = issuers.get(name) ?? '') followed.add(name);
+  const names = [...followed].slice([...followed].indexOf(name));
+  const circle = formatValue(names.map((one) => one.replaceAll('\n', ', ')).join(' and '));
+  const remedy = 'remove one, or put their self-signed certificates first';
+  return expectedFound('authorities that lead to a self-signed one', `a circle of ${circle}`, remedy);
 }
 
 const KEY_START = /^-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/m;
@@ -73,12 +66,12 @@ export function findKeyPairMistake(
   cert: string,
   key: string,
 ): { readonly part: 'cert' | 'key'; readonly message: string } | undefined {
-  const certCode = findTlsError({ cert });
+  const certCode = catchErrorCode(() => createSecureContext({ cert }));
   if (certCode !== undefined)
     return { part: 'cert', message: expectedFound('a certificate (PEM)', `an invalid one (${certCode})`) };
   const rejectKey = (found: string) =>
     ({ part: 'key', message: expectedFound('the unencrypted key of the certificate', found) }) as const;
-  const keyCode = findTlsError({ key });
+  const keyCode = catchErrorCode(() => createSecureContext({ key }));
   if (keyCode !== undefined) return rejectKey(`an invalid one (${keyCode})`);
   // A secure context takes a key of another type (RSA, EC) than the certificate, and serves no client.
   const isOwn = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
@@ -96,9 +89,9 @@ export function findCurveWarning(cert: string): string | undefined {
   return expectedFound('a key that TLS can use', `one on the curve ${curve}`, remedy);
 }
 
-function findTlsError(options: SecureContextOptions): string | undefined {
+function catchErrorCode(call: () => unknown): string | undefined {
   try {
-    createSecureContext(options);
+    call();
     return undefined;
   } catch (error) {
     return readErrorCode(error);

@@ -8,22 +8,7 @@ const DURATION_UNITS = [
 ] as const;
 
 export const SIZE = /^(\d+)(B|KiB|MiB|GiB|KB|MB|GB)?$/;
-const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
-  ['KiB', 2 ** 10],
-  ['MiB', 2 ** 20],
-  ['GiB', 2 ** 30],
-  ['KB', 1e3],
-  ['MB', 1e6],
-  ['GB', 1e9],
-]);
-
 export const BIT_RATE = /^(\d+(?:\.\d+)?)([kMGT]?)bit\/s$/;
-const BIT_RATE_PREFIXES: ReadonlyMap<string, number> = new Map([
-  ['k', 1e3],
-  ['M', 1e6],
-  ['G', 1e9],
-  ['T', 1e12],
-]);
 
 /** Parses durations of Prometheus (`500ms`, `1h30m`, `0`) to ms. Packages such as `ms` accept other texts. */
 export function parseDuration(text: string): number | undefined {
@@ -48,18 +33,19 @@ export function formatDuration(ms: number): string {
 
 /** Parses a size (`1024`, `64KiB`, `1GB`) to bytes. */
 export function parseSize(text: string): number | undefined {
-  const bytes = parseScaled(text, SIZE, SIZE_UNITS);
+  const bytes = parseScaled(text, SIZE);
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
 /** Parses a bit rate (`500kbit/s`, `2.5Gbit/s`) to bytes per second. */
 export function parseBitRate(text: string): number | undefined {
-  const bytesPerSecond = parseScaled(text, BIT_RATE, BIT_RATE_PREFIXES) / 8;
+  const bytesPerSecond = parseScaled(text, BIT_RATE) / 8;
   return bytesPerSecond <= Number.MAX_SAFE_INTEGER ? bytesPerSecond : undefined;
 }
 
-/** NaN for a text that does not match. */
-function parseScaled(text: string, pattern: RegExp, units: ReadonlyMap<string, number>): number {
+/** NaN for a text that does not match. A unit without a prefix has the power 0. */
+function parseScaled(text: string, pattern: RegExp): number {
   const [, count, unit = ''] = pattern.exec(text) ?? [];
-  return Number(count) * (units.get(unit) ?? 1);
+  const power = Math.max(0, ' KMGT'.indexOf(unit.charAt(0).toUpperCase()));
+  return Number(count) * (unit.includes('i') ? 1024 : 1000) ** power;
 }

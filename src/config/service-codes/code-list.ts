@@ -46,7 +46,7 @@ export async function readCodeList(
     const { service_code: name, secret, secret_file: path } = entry;
     const isOwn = selectShard(name, context.shard.count) === context.shard.index;
     const file = path === undefined ? undefined : resolvePath(folder, path);
-    const locateInside: Locate = (path = [], isKey) => locate([index, ...path], isKey);
+    const locateInside: Locate = (inner = [], isKey) => locate([index, ...inner], isKey);
     // The secret files of other shards may exist only where they are needed.
     const isElsewhere = file !== undefined && secret === undefined && !isOwn;
     const locateKey = (key: string) => locateInside([key]);
