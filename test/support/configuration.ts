@@ -57,22 +57,23 @@ export async function loadConfiguration(given: ConfigurationInput): Promise<Conf
 }
 
 /** Like {@link loadConfiguration}; also returns the source of each setting. */
-export function loadWithSources({
-  args = [],
-  env = {},
-  files = {},
-  hostName,
-  yml,
-}: ConfigurationInput): Promise<LoadedConfiguration> {
+export function loadWithSources(given: ConfigurationInput): Promise<LoadedConfiguration> {
+  return createSource(given).load();
+}
+
+/** Creates a source of a configuration. It reads `files`, which the test may change, or a file system. */
+export function createSource(
+  { args = [], env = {}, files = {}, hostName, yml }: ConfigurationInput,
+  fileSystem?: ConfigFileSystem,
+): ConfigurationSource {
   const file = yml === undefined ? [] : ['--config.file=/etc/xvs.yml'];
-  const source = new ConfigurationSource({
+  return new ConfigurationSource({
     flags: parseCommandLine([...file, ...args]).flags,
     env,
     hostName: hostName === undefined ? failHostNameLookup : () => hostName,
     metricLabels: METRIC_LABELS,
-    ...createFiles(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml }),
+    ...(fileSystem ?? createFiles(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml })),
   });
-  return source.load();
 }
 
 /** Returns the message of the configuration error that a call throws. Fails if it throws none. */

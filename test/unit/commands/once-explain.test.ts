@@ -6,16 +6,14 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
 import { explainPolls, readDuration } from '../../../src/commands/once.ts';
 import { parseCommandLine } from '../../../src/commands/command-line.ts';
-import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { LOCAL_FILE_SYSTEM } from '../../../src/config/file-system.ts';
 import { startSimulator, type Simulator } from '../../simulator/server.ts';
 import { createWorld } from '../../simulator/world.ts';
 import { BUILD } from '../../support/build-info.ts';
-import { failHostNameLookup } from '../../support/configuration.ts';
+import { createSource } from '../../support/configuration.ts';
 import { fixturePath, readIdentity } from '../../support/fixtures.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { findClosedPort, serveHttp, serveHttps, serveProxy, serveRaw } from '../../support/servers.ts';
-import { METRIC_LABELS } from '../../../src/metrics/catalogue.ts';
 
 const SECRET = 'correct-horse-battery';
 const CODE = { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET, XVS_UPSTREAM_TIMEOUT: '1h' };
@@ -42,14 +40,7 @@ async function explain(
   baseUrl: string,
   { env = CODE, args = [], clock = systemClock, forMs }: ExplainOptions = {},
 ): Promise<{ readonly code: number; readonly text: string }> {
-  const { flags } = parseCommandLine([`--upstream.base-url=${baseUrl}`, ...args]);
-  const source = new ConfigurationSource({
-    flags,
-    env,
-    hostName: failHostNameLookup,
-    metricLabels: METRIC_LABELS,
-    ...LOCAL_FILE_SYSTEM,
-  });
+  const source = createSource({ env, args: [`--upstream.base-url=${baseUrl}`, ...args] }, LOCAL_FILE_SYSTEM);
   const { configuration } = await source.load();
   const stdout = new PassThrough({ encoding: 'utf8' });
   const io = { stdout, clock, signal: new AbortController().signal };

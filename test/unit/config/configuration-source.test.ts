@@ -1,30 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readFixture } from '../../support/fixtures.ts';
-import { parseCommandLine } from '../../../src/commands/command-line.ts';
-import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import {
-  createFiles,
+  createSource as createAnySource,
   REQUIRED_ENVIRONMENT,
   SECRET,
   type Files,
-  failHostNameLookup,
 } from '../../support/configuration.ts';
 
 const CERTIFICATE = readFixture('tls/ca.pem').toString();
 
 /** Creates a source whose files the test changes. */
-function createSource(files: Record<string, Files[string]>, args: readonly string[] = []) {
-  const { flags } = parseCommandLine(['--config.file=/etc/xvs.yml', ...args]);
+function createSource(files: Files, args: readonly string[] = []) {
   const env = { XVS_UPSTREAM_BASE_URL: REQUIRED_ENVIRONMENT.XVS_UPSTREAM_BASE_URL };
-  return new ConfigurationSource({
-    flags,
-    env,
-    hostName: failHostNameLookup,
-    metricLabels: new Set(),
-    ...createFiles(files),
-  });
+  return createAnySource({ env, files, args: ['--config.file=/etc/xvs.yml', ...args] });
 }
 
 function createYamlFiles(yml: string): Record<string, Files[string]> {

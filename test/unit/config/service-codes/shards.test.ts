@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCommandLine } from '../../../../src/commands/command-line.ts';
-import { ConfigurationSource } from '../../../../src/config/configuration-source.ts';
 import { formatConfigurationSummary } from '../../../../src/config/summary.ts';
 import { selectShard } from '../../../../src/sharding/shard.ts';
 import {
   loadConfiguration,
   loadWithSources,
   catchConfigErrorMessage,
-  createFiles,
+  createSource,
   SECRET,
   type ConfigurationInput,
-  failHostNameLookup,
 } from '../../../support/configuration.ts';
-import { METRIC_LABELS } from '../../../../src/metrics/catalogue.ts';
 
 const CODES = Array.from({ length: 20 }, (_, number) => `code-${number}`);
 const ENV = {
@@ -116,13 +112,7 @@ test('codes of other shards are checked, but their secret files are not read', a
 
 test('a changed shard needs a restart', async () => {
   const files: Record<string, string> = { '/etc/xvs.yml': 'shard: { count: 2, index: 0 }' };
-  const source = new ConfigurationSource({
-    flags: parseCommandLine(['--config.file=/etc/xvs.yml']).flags,
-    env: ENV,
-    hostName: failHostNameLookup,
-    metricLabels: METRIC_LABELS,
-    ...createFiles(files),
-  });
+  const source = createSource({ env: ENV, files, args: ['--config.file=/etc/xvs.yml'] });
   const started = await source.load();
   files['/etc/xvs.yml'] = 'shard: { count: 3, index: 2 }';
   const again = await source.load();
