@@ -1,5 +1,5 @@
-import { Composer, Document, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, Parser, visit } from 'yaml';
-import type { CST, ErrorCode, Pair } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { ErrorCode, Pair } from 'yaml';
 import { createProblem, formatValue, MAX_SHOWN_CHARS, type Problem } from './config-error.ts';
 import type { Locate, ValuePath } from './validation.ts';
 
@@ -11,13 +11,8 @@ export interface YamlSource {
 }
 
 /** Parsing takes about a second for each MiB, in one turn of the event loop, and 200 times the memory. */
-const MAX_YAML_CHARACTERS = 1024 * 1024;
+const MAX_YAML_CHARACTERS = 256 * 1024;
 const JSON_REMEDY = 'list service codes in JSON files, which can have 4 MiB';
-/** The memory of the parser grows with the tokens, the depth of its calls with the levels. */
-const MAX_TOKENS = 250_000;
-const TOO_MANY_TOKENS = `more than ${MAX_TOKENS} tokens; ${JSON_REMEDY}`;
-const MAX_LEVELS = 64;
-const TOO_MANY_LEVELS = `more than ${MAX_LEVELS} levels; check brackets and indentation`;
 
 /** Texts of parser errors. The parser's own messages quote the source, which may contain a secret. */
 const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
@@ -26,6 +21,8 @@ const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   BLOCK_AS_IMPLICIT_KEY:
     'a second ": " in one line, or a line that is indented too far; put the string in quotes, or check the indentation',
   MISSING_CHAR: 'a missing quote, bracket, comma or ":"; check the indentation, too',
+  MULTIPLE_DOCS: 'a second document',
+  RESOURCE_EXHAUSTION: 'too many levels; check brackets and indentation',
   TAB_AS_INDENT: 'a tab used for indentation; check the indentation: only spaces indent',
   TAG_RESOLVE_FAILED: 'an unknown tag; put a string that starts with "!" in quotes',
 };
@@ -52,7 +49,7 @@ export function parseYaml(
   schema: 'core' | 'failsafe' = 'core',
 ): YamlSource | Problem {
   if (text.length > MAX_YAML_CHARACTERS)
-    return createProblem(file, 'at most 1 MiB of YAML', 'more', JSON_REMEDY);
+    return createProblem(file, 'at most 256 KiB of YAML', 'more', JSON_REMEDY);
   // Decoded as UTF-8, it begins with two replacement characters, or every second character is NUL.
   if (/^\uFFFD\uFFFD|\0/.test(text)) return createProblem(file, 'UTF-8', 'UTF-16', 'save the file as UTF-8');
   const lineCounter = new LineCounter();
@@ -62,15 +59,14 @@ export function parseYaml(
   };
   const reject = (offset: number, found: string): Problem =>
     createProblem(locateOffset(offset), 'valid YAML', found);
-  const composed = composeDocument(text, schema, lineCounter);
-  if ('found' in composed) return reject(composed.offset, composed.found);
-  const { document, second } = composed;
+  // With `uniqueKeys`, the library compares each key with each other one.
+  const options = { schema, uniqueKeys: false, prettyErrors: false } as const;
+  const document = parseDocument(text, { ...options, lineCounter, logLevel: 'error' });
   const faults = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }): Fault => ({
     offset,
     found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,
   }));
   const reportFault = (node: unknown, found: string) => faults.push({ offset: getOffset(node), found });
-  if (second !== undefined) faults.push({ offset: second.range[0], found: 'a second document' });
   // To resolve an alias, the library visits the whole document.
   const anchors = new Set<string | undefined>();
   const pairsByKey = new Map<unknown, ReadonlyMap<string, Pair>>();
@@ -106,36 +102,6 @@ export function parseYaml(
     // The parser limits the expansion of aliases; aliases without an anchor were reported before.
     if (error instanceof ReferenceError) return reject(0, TOO_MANY_ALIASES);
     throw error;
-  }
-}
-
-/** Does what `parseDocument` of the library does, up to the first limit. */
-function composeDocument(text: string, schema: 'core' | 'failsafe', lineCounter: LineCounter) {
-  let excess: Fault | undefined;
-  const parse = function* (): Generator<CST.Token> {
-    const parser = new Parser(lineCounter.addNewLine);
-    let tokenCount = 0;
-    lineCounter.addNewLine(0);
-    for (const token of new Lexer().lex(text)) {
-      tokenCount += 1;
-      const { offset } = parser;
-      if (tokenCount > MAX_TOKENS) excess = { offset, found: TOO_MANY_TOKENS };
-      yield* parser.next(token);
-      if (parser.stack.length > MAX_LEVELS) excess = { offset, found: TOO_MANY_LEVELS };
-      if (excess !== undefined) return;
-    }
-    yield* parser.end();
-  };
-  // With `uniqueKeys`, the composer compares each key with each other one.
-  const composer = new Composer({ logLevel: 'error', schema, uniqueKeys: false });
-  const { stackTraceLimit } = Error;
-  // There may be thousands of errors, and none needs a stack.
-  Error.stackTraceLimit = 0;
-  try {
-    const [document = new Document(undefined), second] = composer.compose(parse(), true, text.length);
-    return excess ?? { document, second };
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

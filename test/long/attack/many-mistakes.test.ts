@@ -70,12 +70,12 @@ const FILES = { XVS_SERVICE_CODE_FILES: '…' };
 for (const [name, count, file, ordinary, text, env] of [
   [
     'unknown keys',
-    20_000,
+    10_000,
     'xvs.yml',
-    `service_codes:\n${createNames(20_000)
+    `service_codes:\n${createNames(10_000)
       .map((code) => `- ${code}\n`)
       .join('')}`,
-    createNames(20_000)
+    createNames(10_000)
       .map((key) => `${key}: 1\n`)
       .join(''),
     { XVS_CONFIG_FILE: '…' },
@@ -117,7 +117,7 @@ test('a file of 300,000 service codes is valid', async () => {
   assert.match(stdout, /^The configuration is valid: 300000 service codes\.\n/);
 });
 
-const CODES = createNames(2500).map(
+const CODES = createNames(1000).map(
   (name) => `- service_code: ${name}
   secret_file: /run/secrets/${name}
   base_url: https://${name}.example.com
@@ -130,7 +130,7 @@ const CODES = createNames(2500).map(
 `,
 );
 
-/** Half a megabyte of ordinary YAML, as many codes as fit. Their secrets are missing. */
+/** A quarter of a megabyte of ordinary YAML, as many codes as fit. Their secrets are missing. */
 const ORDINARY = CODES.join('');
 
 const SMALL_HEAP = { maxHeapMiB: 256 };
@@ -141,19 +141,11 @@ test('YAML of many mistakes takes 256 MiB of heap, and ten times the CPU time of
   assert.match(ordinary.stderr, /expected a readable file/);
   // Without limits, each takes more heap, the end of the stack or more time.
   for (const [name, text, found] of [
-    ['levels', '['.repeat(500_000), 'expected valid YAML, found more than 64 levels'],
-    ['pairs in pairs', `[${": 'a**- ".repeat(2000)}`, 'expected valid YAML, found more than 64 levels'],
-    [
-      'tags',
-      `[${'!a b,'.repeat(200_000)}`,
-      'expected valid YAML, found more than 250000 tokens; list service codes in JSON',
-    ],
-    [
-      'tabs',
-      'a:\n\t'.repeat(250_000),
-      'expected valid YAML, found more than 250000 tokens; list service codes in JSON',
-    ],
-    ['escapes', `a: "${'\\q'.repeat(349_000)}"`, 'expected valid YAML, found unexpected content'],
+    ['levels', '['.repeat(250_000), 'expected valid YAML, found too many levels'],
+    ['pairs in pairs', `[${": 'a**- ".repeat(2000)}`, 'expected valid YAML, found unexpected content'],
+    ['tags', `[${'!a b,'.repeat(50_000)}`, 'expected valid YAML, found an unknown tag'],
+    ['tabs', 'a:\n\t'.repeat(60_000), 'expected valid YAML, found a tab used for indentation'],
+    ['escapes', `a: "${'\\q'.repeat(130_000)}"`, 'expected valid YAML, found unexpected content'],
     [
       'aliases',
       `a: &a x\nb: [${'*a,'.repeat(80_000)}]`,

@@ -137,12 +137,12 @@ test('the example is a valid service code file', async () => {
   );
 });
 
-test('YAML has at most 1 MiB, and a mistake in JSON beyond it has no line', async () => {
+test('YAML has at most 256 KiB, and a mistake in JSON beyond it has no line', async () => {
   const padding = ' '.repeat(1024 * 1024);
   const load = (files: Files) => catchConfigErrorMessage(() => codesOf(files));
   assert.match(
     await load({ '/etc/codes/a.yml': `- A\n#${padding}` }),
-    /^\/etc\/codes\/a\.yml: expected at most 1 MiB of YAML, found more; list service codes in JSON/,
+    /^\/etc\/codes\/a\.yml: expected at most 256 KiB of YAML, found more; list service codes in JSON/,
   );
   assert.match(
     await load({ '/etc/codes/a.json': `["", "A"${padding}]` }),
