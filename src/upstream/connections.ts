@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { Agent, buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { CLIENT_KEY_EXCHANGE } from '../runtime/key-exchange.ts';
 import { CertificatePaths } from './certificate-path.ts';
@@ -70,7 +70,7 @@ export class UpstreamConnections implements AsyncDisposable {
   readonly originsWithResponse = new Set<string>();
   readonly #options: ConnectionOptions;
   readonly #noProxy: NoProxy;
-  /** By whether they use proxies, and whether they open a connection for each request. */
+  /** By their proxy, and whether they open a connection for each request. */
   readonly #dispatchers = new Map<string, Dispatcher>();
   readonly #sockets = new Set<Socket>();
   readonly #certificatePaths: CertificatePaths;
@@ -88,10 +88,9 @@ export class UpstreamConnections implements AsyncDisposable {
     const origin = String(request.origin);
     const { httpProxy, httpsProxy } = this.#options.proxy;
     const proxy = origin.startsWith('https:') ? httpsProxy : httpProxy;
-    const isDirect = proxy === undefined || this.#noProxy.includes(origin);
-    const key = `${isDirect} ${isFresh}`;
-    const dispatcher =
-      this.#dispatchers.get(key) ?? this.#createDispatcher(isDirect ? {} : this.#options.proxy);
+    const usedProxy = this.#noProxy.includes(origin) ? undefined : proxy;
+    const key = `${usedProxy} ${isFresh}`;
+    const dispatcher = this.#dispatchers.get(key) ?? this.#createDispatcher(usedProxy);
     this.#dispatchers.set(key, dispatcher);
     return dispatcher.request({ ...request, reset: isFresh });
   }
@@ -113,59 +112,52 @@ export class UpstreamConnections implements AsyncDisposable {
     return this.#certificateNotAfterMs.get(origin);
   }
 
-  #createDispatcher({ httpProxy = '', httpsProxy = '' }: ProxyOptions): Dispatcher {
+  #createDispatcher(proxy: string | undefined): Dispatcher {
     const { timeoutMs: timeout, maxConnections, tls, clock } = this.#options;
     const tlsOptions = { ...tls, ...(tls.ca !== undefined && { allowPartialTrustChain: true }) };
-    const connectToProxy = this.#createConnector({});
-    const proxyUrls = [httpProxy, httpsProxy].filter((url) => url !== '').map((url) => new URL(url).href);
     const poolOptions = {
       factory: (origin: URL, options: object) => new AgingClient(origin, options, clock),
       connections: maxConnections,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
     };
-    return new EnvHttpProxyAgent({
-      // With undefined, undici would read the environment itself.
-      httpProxy,
-      httpsProxy,
-      noProxy: '',
+    if (proxy === undefined) {
+      const connect = this.#record(this.#createConnector(tlsOptions));
+      return new Agent({
+        factory: (origin, options: object) => new Pool(origin, { ...options, ...poolOptions, connect }),
+      });
+    }
+    const connectToProxy = this.#record(this.#createConnector({}));
+    return new ProxyAgent({
+      uri: proxy,
       // Sends plain http in absolute form: many proxies reject a tunnel to port 80.
       proxyTunnel: false,
-      connect: this.#createConnector(tlsOptions),
       requestTls: { timeout, ...tlsOptions, ...TLS_OPTIONS },
-      // undici connects to the target of plain http with `connect`, else with functions of its own.
-      factory: (origin, { connect, ...inherited }: Pool.Options) =>
+      // For plain http, undici asks for a pool to the proxy itself, else for one whose `connect` tunnels.
+      factory: (origin, { connect, ...options }: Pool.Options) =>
         new Pool(origin, {
-          ...inherited,
+          ...options,
           ...poolOptions,
-          connect: this.#record(proxyUrls.includes(String(origin)) ? connectToProxy : connect),
+          connect: String(origin) === new URL(proxy).href ? connectToProxy : this.#record(connect),
         }),
       clientFactory: (origin) =>
-        new TunnelPool(origin, {
-          ...poolOptions,
-          connect: this.#record(connectToProxy),
-          headersTimeout: timeout,
-        }),
+        new TunnelPool(origin, { ...poolOptions, connect: connectToProxy, headersTimeout: timeout }),
     });
   }
 
   /** Connects to the addresses of a name one after the other; each has its part of the time. */
   #createConnector(tls: buildConnector.BuildOptions): buildConnector.connector {
     const { timeoutMs, resolver } = this.#options;
-    const connectors = new Map<number, buildConnector.connector>();
     return (target, callback) => {
       const connect = (addresses: number): void => {
         if (this.#isClosed) throw new Error('The client is closed');
-        const connector =
-          connectors.get(addresses) ??
-          buildConnector({
-            timeout: timeoutMs,
-            ...tls,
-            ...TLS_OPTIONS,
-            lookup: resolver.lookup,
-            autoSelectFamilyAttemptTimeout: Math.max(MIN_ATTEMPT_MS, Math.floor(timeoutMs / addresses)),
-          });
-        connectors.set(addresses, connector);
+        const connector = buildConnector({
+          timeout: timeoutMs,
+          ...tls,
+          ...TLS_OPTIONS,
+          lookup: resolver.lookup,
+          autoSelectFamilyAttemptTimeout: Math.max(MIN_ATTEMPT_MS, Math.floor(timeoutMs / addresses)),
+        });
         // Undocumented: this connector returns its socket.
         const socket: unknown = connector(target, (...result) => {
           const [error, connected] = result;

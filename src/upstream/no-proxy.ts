@@ -7,8 +7,6 @@ interface Entry {
   readonly port: string | undefined;
 }
 
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
-
 /**
  * The hosts of `no_proxy`, in the forms of curl and Go, separated by commas or spaces: `host`, `.domain`,
  * `*.domain`, IP addresses, networks such as `10.0.0.0/8`, each with an optional `:port`, and `*` for all.
@@ -27,10 +25,12 @@ export class NoProxy {
   /** Whether to connect to an origin directly. */
   includes(origin: string): boolean {
     const url = new URL(origin);
-    const port = url.port || DEFAULT_PORTS[url.protocol];
+    const usedPort = url.port || (url.protocol === 'https:' ? '443' : '80');
     const host = normalizeHost(url.hostname);
     return this.#entries.some(
-      (entry) => (entry.port === undefined || entry.port === port) && matchesHost(entry, host),
+      ({ name, addresses, port = usedPort }) =>
+        port === usedPort &&
+        (name === '*' || host === name || host.endsWith(`.${name}`) || hasAddress(addresses, host)),
     );
   }
 }
@@ -43,21 +43,19 @@ function parseEntry(text: string): Entry {
 
 /** An address or a network; undefined for a name and for what is neither. */
 function parseAddresses(text: string): BlockList | undefined {
-  const [address = '', prefix, ...more] = text.split('/');
-  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-  const bits = family === 'ipv6' ? 128 : 32;
-  const prefixBits = prefix === undefined ? bits : /^\d+$/.test(prefix) ? Number(prefix) : Number.NaN;
-  if (isIP(address) === 0 || more.length > 0 || !(prefixBits <= bits)) return undefined;
+  const [, address = '', prefix] = /^([^/]+)(?:\/(\d+))?$/.exec(text) ?? [];
   const addresses = new BlockList();
-  addresses.addSubnet(address, prefixBits, family);
-  return addresses;
+  try {
+    if (isIPv6(address)) addresses.addSubnet(address, Number(prefix ?? 128), 'ipv6');
+    else addresses.addSubnet(address, Number(prefix ?? 32), 'ipv4');
+    return addresses;
+  } catch {
+    return undefined;
+  }
 }
 
-function matchesHost({ name, addresses }: Entry, host: string): boolean {
-  if (name === '*') return true;
-  if (addresses !== undefined)
-    return isIP(host) !== 0 && addresses.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
-  return host === name || host.endsWith(`.${name}`);
+function hasAddress(addresses: BlockList | undefined, host: string): boolean {
+  return isIP(host) !== 0 && addresses?.check(host, isIPv6(host) ? 'ipv6' : 'ipv4') === true;
 }
 
 /** Lower case, without the brackets of an IPv6 address and the dot at the end of a fully qualified name. */
