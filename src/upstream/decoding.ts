@@ -1,13 +1,5 @@
-import { pipeline, type Transform } from 'node:stream';
-import {
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  gunzipSync,
-  inflateRawSync,
-  inflateSync,
-  type ZlibOptions,
-} from 'node:zlib';
+import { pipeline } from 'node:stream';
+import { createInflateRaw, createUnzip, inflateRawSync, unzipSync } from 'node:zlib';
 import type { TurnGate } from './turn-gate.ts';
 import { UpstreamError } from './errors.ts';
 
@@ -29,24 +21,8 @@ const GZIP_LENGTH_BYTES = 4;
 /** zlib's minimum chunk size. zlib needs spare space in the buffer to notice the end of its input. */
 const SPARE_OUTPUT_BYTES = 64;
 
-interface Decoder {
-  readonly decodeSync: (bytes: Uint8Array, options: ZlibOptions) => Buffer;
-  readonly createStream: (options: ZlibOptions & { readonly readableHighWaterMark: number }) => Transform;
-}
-
-const GZIP: Decoder = { decodeSync: gunzipSync, createStream: createGunzip };
-const ZLIB: Decoder = { decodeSync: inflateSync, createStream: createInflate };
-const RAW_DEFLATE: Decoder = { decodeSync: inflateRawSync, createStream: createInflateRaw };
-
-/** Selects a decoder by the first byte of the body, on which that of `deflate` depends. */
-type Coding = (firstByte: number) => Decoder;
-
-const CODINGS: ReadonlyMap<string, Coding> = new Map([
-  ['gzip', () => GZIP],
-  ['x-gzip', () => GZIP],
-  // The specification requires the zlib format, but some servers send raw deflate.
-  ['deflate', (firstByte: number) => ((firstByte & 0x0f) === 8 ? ZLIB : RAW_DEFLATE)],
-]);
+const CODINGS = ['gzip', 'x-gzip', 'deflate'] as const;
+type Coding = (typeof CODINGS)[number];
 
 /**
  * Finds the coding of a body (RFC 9110, section 8.4); `undefined` if it is sent as it is.
@@ -63,7 +39,7 @@ export function parseContentEncoding(contentEncoding: string): Coding | undefine
     new UpstreamError('not_json', `The response has ${found}`, { code: UNACCEPTED_CODING });
   if (more.length > 0) throw fail('more than one content coding');
   if (name === undefined) return undefined;
-  const coding = CODINGS.get(name);
+  const coding = CODINGS.find((known) => known === name);
   if (coding !== undefined) return coding;
   throw fail(`a content coding other than ${ACCEPTED_CODINGS}`);
 }
@@ -95,9 +71,10 @@ export async function* decompress(
     startBytes += value.length;
   }
   const head = Buffer.concat(start);
-  const decoder = coding(head[0] ?? 0);
+  // The specification requires the zlib format of `deflate`, but some servers send raw deflate.
+  const isRaw = coding === 'deflate' && ((head[0] ?? 0) & 0x0f) !== 8;
   const isSmall = startBytes < MAX_SYNC_INPUT_BYTES;
-  const whole = isSmall ? await gate.run(() => decompressWhole(head, decoder)) : undefined;
+  const whole = isSmall ? await gate.run(() => decompressWhole(head, coding, isRaw)) : undefined;
   if (whole !== undefined) {
     for (let from = 0; from < whole.length; from += CHUNK_BYTES)
       yield whole.subarray(from, from + CHUNK_BYTES);
@@ -111,14 +88,16 @@ export async function* decompress(
     }
   }
   // Errors surface where the result is read, so the callback ignores them.
-  yield* pipeline(readAll, decoder.createStream(STREAM_OPTIONS), () => undefined);
+  const decoder = isRaw ? createInflateRaw(STREAM_OPTIONS) : createUnzip(STREAM_OPTIONS);
+  yield* pipeline(readAll, decoder, () => undefined);
 }
 
 /** Returns `undefined` for a broken body or a large output; a stream then decompresses it. */
-function decompressWhole(bytes: Buffer, decoder: Decoder): Buffer | undefined {
-  const chunkSize = decoder === GZIP ? estimateGzipOutputBytes(bytes) : CHUNK_BYTES;
+function decompressWhole(bytes: Buffer, coding: Coding, isRaw: boolean): Buffer | undefined {
+  const chunkSize = coding === 'deflate' ? CHUNK_BYTES : estimateGzipOutputBytes(bytes);
+  const options = { maxOutputLength: MAX_SYNC_OUTPUT_BYTES, chunkSize };
   try {
-    return decoder.decodeSync(bytes, { maxOutputLength: MAX_SYNC_OUTPUT_BYTES, chunkSize });
+    return isRaw ? inflateRawSync(bytes, options) : unzipSync(bytes, options);
   } catch {
     return undefined;
   }
