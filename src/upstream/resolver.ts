@@ -2,6 +2,7 @@ import { lookup as lookUpAddresses, type LookupAddress, type LookupAllOptions } 
 import { isIP, type LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
+import { linkAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorCode } from '../runtime/errors.ts';
 
@@ -39,43 +40,30 @@ export class Resolver {
   readonly #clock: ResolverOptions['clock'];
   readonly #lookUpInSystem: Lookup;
   /** The last addresses of a name, or the error of a name server that denies it. */
-  readonly #results: LRUCache<string, Addresses | Error>;
+  readonly #results = new LRUCache<string, Addresses | Error>({ max: MAX_NAMES });
+  readonly #lookups = new Map<string, Promise<Addresses>>();
   readonly #connectedAddresses = new LRUCache<string, string>({ max: MAX_NAMES });
   /** When an address of a name failed last, by both. */
-  readonly #failuresMs: LRUCache<string, number>;
+  readonly #failuresMs = new LRUCache<string, number>({ max: MAX_NAMES });
   readonly #slowNames = new LRUCache<string, true>({ max: MAX_NAMES });
   readonly #slowQueue = new PQueue({ concurrency: 1 });
 
   constructor({ clock, lookup = lookUpAddresses }: ResolverOptions) {
     this.#clock = clock;
     this.#lookUpInSystem = lookup;
-    this.#failuresMs = new LRUCache<string, number>({
-      max: MAX_NAMES,
-      ttl: FAILED_MS,
-      ttlResolution: 0,
-      perf: { now: () => clock.monotonic() },
-    });
-    this.#results = new LRUCache<string, Addresses | Error>({
-      max: MAX_NAMES,
-      ignoreFetchAbort: true,
-      allowStaleOnFetchAbort: true,
-      fetchMethod: async (hostname, last) => {
-        const find = () => this.#lookUp(hostname, last);
-        return this.#slowNames.has(hostname) ? await this.#slowQueue.add(find) : await find();
-      },
-    });
   }
 
   /** As the option `lookup` of a socket: the addresses that `resolve` has found. */
   readonly lookup: LookupFunction = (hostname, { all }, callback) => {
-    const found = this.#results.peek(hostname) ?? new Error('The name has not been resolved');
+    const found = this.#results.get(hostname) ?? new Error('The name has not been resolved');
     if (found instanceof Error) {
       callback(found, '', 0);
       return;
     }
     const last = found.filter(({ address }) => address === this.#connectedAddresses.get(hostname));
+    const sinceMs = this.#clock.monotonic() - FAILED_MS;
     const failureMs = ({ address }: LookupAddress): number =>
-      this.#failuresMs.get(`${hostname} ${address}`) ?? -1;
+      Math.max(sinceMs, this.#failuresMs.get(`${hostname} ${address}`) ?? sinceMs);
     const addresses = [...new Set([...last, ...found])].toSorted(
       (one, other) => failureMs(one) - failureMs(other),
     );
@@ -95,34 +83,36 @@ export class Resolver {
 
   /** Looks a name up, or returns its last addresses if that takes long. */
   async resolve(hostname: string): Promise<Addresses> {
-    if (isIP(hostname) !== 0) return [{ address: hostname, family: isIP(hostname) }];
-    const found = new AbortController();
-    const late = new AbortController();
-    const waitMs = this.#slowNames.has(hostname) ? 0 : SLOW_LOOKUP_MS;
-    if (Array.isArray(this.#results.peek(hostname)))
-      this.#clock.sleep(waitMs, found.signal).then(
-        () => late.abort(),
-        () => undefined,
-      );
-    try {
-      const result = await this.#results.fetch(hostname, { forceRefresh: true, signal: late.signal });
-      if (result instanceof Error) throw result;
-      return result ?? [];
-    } finally {
-      found.abort();
-    }
+    const family = isIP(hostname);
+    if (family !== 0) return [{ address: hostname, family }];
+    const isSlow = this.#slowNames.has(hostname);
+    const last = this.#results.get(hostname);
+    const lookup = this.#lookups.get(hostname) ?? this.#startLookup(hostname, isSlow);
+    if (!Array.isArray(last)) return await lookup;
+    using found = linkAbort(undefined);
+    const useLast = (): Addresses => last;
+    const waitMs = isSlow ? 0 : SLOW_LOOKUP_MS;
+    return await Promise.race([lookup, this.#clock.sleep(waitMs, found.signal).then(useLast, useLast)]);
   }
 
-  /** Rejects only without last addresses: lru-cache would never end a fetch that rejects after its abort. */
-  #lookUp(hostname: string, last: Addresses | Error | undefined): Promise<Addresses | Error> {
+  #startLookup(hostname: string, isSlow: boolean): Promise<Addresses> {
+    const lookUp = () => this.#lookUp(hostname);
+    const lookup = isSlow ? this.#slowQueue.add(lookUp) : lookUp();
+    const ended = lookup.finally(() => this.#lookups.delete(hostname));
+    this.#lookups.set(hostname, ended);
+    return ended;
+  }
+
+  #lookUp(hostname: string): Promise<Addresses> {
     const startedMs = this.#clock.monotonic();
     return new Promise((resolve, reject) => {
       this.#lookUpInSystem(hostname, { all: true }, (error, addresses) => {
         if (this.#clock.monotonic() - startedMs >= SLOW_LOOKUP_MS) this.#slowNames.set(hostname, true);
         else this.#slowNames.delete(hostname);
-        if (error === null) resolve(addresses);
-        else if (DENIED_CODES.includes(getErrorCode(error))) resolve(error);
-        else if (Array.isArray(last)) resolve(last);
+        if (error === null || DENIED_CODES.includes(getErrorCode(error)))
+          this.#results.set(hostname, error ?? addresses);
+        const last = this.#results.get(hostname);
+        if (Array.isArray(last)) resolve(last);
         else reject(error);
       });
     });
