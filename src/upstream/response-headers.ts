@@ -60,13 +60,8 @@ function parseSeconds(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : undefined;
 }
 
-const TIME = String.raw`\d\d:\d\d:\d\d`;
-const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
-const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
-/** IMF-fixdate, RFC 850 and asctime (RFC 9110, section 5.6.7). */
-const HTTP_DATE = new RegExp(
-  String.raw`^(?:${DAY}, \d\d ${MONTH} \d{4} ${TIME} GMT|[A-Z][a-z]+day, \d\d-${MONTH}-\d\d ${TIME} GMT|${DAY} ${MONTH} [ \d]\d ${TIME} \d{4})$`,
-);
+/** The three forms of RFC 9110, section 5.6.7: `Date.parse` also reads others, such as `5, 10`. */
+const HTTP_DATE = /^[A-Z][a-z]+,? [\w -]+ \d\d:\d\d:\d\d (?:GMT|\d{4})$/;
 
 /** All three forms are in GMT. Anything else is undefined. */
 function parseHttpDate(text = ''): number | undefined {
