@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { ConnectionCloseReason, WebMetrics } from '../metrics/web-metrics.ts';
 import { MAX_CONNECTIONS, MAX_UNREAD_RESPONSE_BYTES } from '../runtime/limits.ts';
 
@@ -15,7 +16,6 @@ export interface Connection {
   isBusy: boolean;
   /** The response that its client has not read yet; the time is monotonic. */
   unread: { readonly body: Buffer; readonly sinceMs: number } | undefined;
-  isInHandshake: boolean;
   /** Changes of the TLS keys of both sides since the last complete request. */
   keyUpdates: number;
   /** Whether it has no acceptable client certificate, and is open for probes only. */
@@ -35,14 +35,13 @@ export class Connections {
     this.#maxConnections = maxConnections;
   }
 
-  add(socket: Socket, isInHandshake = false): void {
+  add(socket: Socket): void {
     const connection: Connection = {
       socket,
       client: toClientKey(socket.remoteAddress),
       hasRequest: false,
       isBusy: false,
       unread: undefined,
-      isInHandshake,
       keyUpdates: 0,
       isCertificateRejected: false,
     };
@@ -57,11 +56,10 @@ export class Connections {
   }
 
   /** Makes a TLS socket the socket of the connection below it. */
-  link(tlsSocket: Socket, socket: Socket | undefined): Connection | undefined {
+  link(tlsSocket: TLSSocket, socket: Socket | undefined): Connection | undefined {
     const connection = socket && this.get(socket);
     if (connection === undefined) return undefined;
     connection.socket = tlsSocket;
-    connection.isInHandshake = false;
     this.#bySocket.set(tlsSocket, connection);
     return connection;
   }
@@ -114,9 +112,9 @@ export class Connections {
     connection.socket.destroy();
   }
 
-  /** Closes unfinished TLS handshakes, which `Server.close` of Node.js does not know. */
+  /** Closes unfinished handshakes of TLS servers, which `Server.close` of Node.js does not know. */
   closeHandshakes(): void {
-    for (const { socket, isInHandshake } of this.#open) if (isInHandshake) socket.destroy();
+    for (const { socket } of this.#open) if (!(socket instanceof TLSSocket)) socket.destroy();
   }
 }
 
@@ -129,19 +127,15 @@ function chooseVictim(connections: readonly Connection[]): Connection | undefine
   return ofLargest.find(({ isBusy }) => !isBusy) ?? ofLargest[0];
 }
 
-const IPV4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i;
 const IPV6_GROUPS = 8;
-const IPV6_NETWORK_GROUPS = 4;
 
 /** The key of a client: an IPv4 address, or an IPv6 /64 network, all of which one machine can use. */
 export function toClientKey(address = ''): string {
-  const ipv4 = IPV4.exec(address)?.[1];
-  if (ipv4 !== undefined || address === '') return ipv4 ?? '';
-  const [before = [], after] = address
-    .replace(/%.*$/, '')
-    .split('::')
-    .map((part) => part.split(':').filter((group) => group !== ''));
-  const omitted = after === undefined ? 0 : IPV6_GROUPS - before.length - after.length;
-  const groups = [...before, ...Array.from({ length: omitted }, () => '0'), ...(after ?? [])];
-  return `${groups.slice(0, IPV6_NETWORK_GROUPS).join(':')}::/64`;
+  const ipv4 = /^(?:::ffff:)?([\d.]*)$/i.exec(address)?.[1];
+  if (ipv4 !== undefined) return ipv4;
+  const groups = address.split(':').filter((group) => group !== '');
+  // `::` stands for all groups that are zero.
+  const omitted = '0:'.repeat(IPV6_GROUPS - groups.length);
+  const [a, b, c, d] = address.replace('::', `:${omitted}`).replace(/^:/, '').split(':');
+  return `${a}:${b}:${c}:${d}::/64`;
 }

@@ -66,7 +66,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const close = async () => {
     requestHandler.isShuttingDown = true;
     const closed = closeServers(servers, clock);
-    connections.closeHandshakes();
+    if (source.current.tls !== undefined) connections.closeHandshakes();
     await closed;
   };
   const { addresses, resolve = resolveHost, logger } = options;
@@ -88,7 +88,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   return { addresses: servers.map(getBoundAddress), [Symbol.asyncDispose]: close };
 }
 
-/** Two connections of a Unix socket have the same endpoints, by which TLS finds a connection. */
+/** A Unix socket is protected by its mode, and its clients expect plain HTTP. */
 function assertNoTlsOnSockets({ addresses, webConfigurationSource }: WebServerOptions): void {
   const socket = addresses.find(({ socketPath }) => socketPath !== undefined);
   if (socket === undefined || webConfigurationSource.current.tls === undefined) return;
@@ -115,7 +115,7 @@ function createHttpServer(
   server.on('checkContinue', listener).on('checkExpectation', listener);
   server.on('upgrade', (_request, socket) => void socket.destroy());
   server.on('connection', (socket) => {
-    if (socket instanceof Socket) connections.add(socket, tls !== undefined);
+    if (socket instanceof Socket) connections.add(socket);
   });
   return server;
 }

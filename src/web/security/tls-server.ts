@@ -2,12 +2,12 @@ import type { RequestListener } from 'node:http';
 import { createServer, type Server, type ServerOptions } from 'node:https';
 import { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Connections } from '../connections.ts';
 import type { TlsServerOptions } from './tls-options.ts';
 import type { WebConfigurationSource } from './web-configuration.ts';
 
+/** For the whole handshake, also of a client that sends a byte at a time. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** No scraper or browser changes keys, which takes time of the event loop and no byte of a request. */
 const MAX_KEY_UPDATES = 32;
@@ -29,7 +29,6 @@ interface TlsDependencies {
   /** Whether clients with a rejected certificate may send requests, for the authorizer to judge. */
   readonly hasOpenProbes: boolean;
   readonly connections: Connections;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -38,7 +37,7 @@ export function createTlsServer(
   options: ServerOptions,
   tls: TlsServerOptions,
   listener: RequestListener,
-  { webConfigurationSource: source, hasOpenProbes, connections, clock, logger }: TlsDependencies,
+  { webConfigurationSource: source, hasOpenProbes, connections, logger }: TlsDependencies,
 ): Server {
   const server = createServer(
     {
@@ -48,34 +47,15 @@ export function createTlsServer(
       // `getRejectionReason` decides: a certificate may be optional or unverified.
       rejectUnauthorized: false,
       ALPNProtocols: ['http/1.1'],
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     },
     listener,
   );
-  /** Sockets by endpoints, the only link between the two sockets of a TLS connection. */
-  const sockets = new Map<string, Socket>();
-
-  server.on('connection', (socket) => {
-    // After a reset the system no longer reports endpoints, and two connections could have the same key.
-    if (!(socket instanceof Socket) || socket.remotePort === undefined) return void socket.destroy();
-    const key = formatEndpoints(socket);
-    sockets.set(key, socket);
-    const closed = new AbortController();
-    socket.once('close', () => {
-      closed.abort();
-      if (sockets.get(key) === socket) sockets.delete(key);
-    });
-    // The TLS socket reports errors of the connection; this one may fail to send the 400 to plain HTTP.
-    socket.on('error', () => undefined);
-    clock.sleep(HANDSHAKE_TIMEOUT_MS, closed.signal).then(
-      () => {
-        if (connections.get(socket)?.isInHandshake === true) socket.destroy();
-      },
-      () => undefined,
-    );
-  });
+  // The TLS socket reports errors of the connection; this one may fail to send the 400 to plain HTTP.
+  server.on('connection', (socket) => void socket.on('error', () => undefined));
   // Before the listener of HTTP, which ignores destroyed sockets.
   server.prependListener('secureConnection', (socket) => {
-    const connection = connections.link(socket, sockets.get(formatEndpoints(socket)));
+    const connection = connections.link(socket, getTcpSocket(socket));
     const current = source.current.tls;
     // Without a connection the client has disconnected.
     if (connection === undefined || current === undefined) return void socket.destroy();
@@ -91,9 +71,9 @@ export function createTlsServer(
   });
   // Scanners and clients with other versions or CAs are not logged: no change here would help them.
   server.on('tlsClientError', (error, socket) => {
-    const connection = sockets.get(formatEndpoints(socket));
-    if (connection !== undefined && 'code' in error && PLAIN_HTTP_CODES.includes(error.code))
-      connection.end(PLAIN_HTTP_RESPONSE, () => connection.destroy());
+    const tcpSocket = getTcpSocket(socket);
+    if (tcpSocket !== undefined && 'code' in error && PLAIN_HTTP_CODES.includes(error.code))
+      tcpSocket.end(PLAIN_HTTP_RESPONSE, () => tcpSocket.destroy());
     else socket.destroy();
   });
   source.onReload(({ tls: next }) => {
@@ -102,8 +82,10 @@ export function createTlsServer(
   return server;
 }
 
-function formatEndpoints({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
+/** Undocumented: Node.js has no other link between the two sockets of a TLS connection. */
+function getTcpSocket(socket: TLSSocket): Socket | undefined {
+  const parent: unknown = Reflect.get(socket, '_parent');
+  return parent instanceof Socket ? parent : undefined;
 }
 
 function getRejectionReason(socket: TLSSocket, { clientAuth }: TlsServerOptions): string | undefined {

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { respond } from '../../../src/web/http-messages.ts';
 import { isLinux } from '../../support/linux.ts';
 import { waitForValue } from '../../support/wait-until.ts';
-import { requestOverHttp, startSecuredServer } from '../../unit/web/secured-server.ts';
+import { requestOverHttp, SERVER_CERTIFICATE, startSecuredServer } from '../../unit/web/secured-server.ts';
 import { definePipeliningTests } from './pipelining.ts';
 
 const HOST = '127.0.0.1';
@@ -79,6 +79,19 @@ test('clients that do not read equal responses share one copy: none is disconnec
   assert.equal((await requestOverHttp(port)).status, 200);
   assert.deepEqual(metrics.closed, []);
   for (const socket of slow) socket.destroy();
+});
+
+test('a TLS handshake has ten seconds, whatever its client sends meanwhile', async (t) => {
+  const { port } = await startSecuredServer(t, `tls_server_config: { ${SERVER_CERTIFICATE} }`);
+  const startedMs = performance.now();
+  const [silent, slow] = await Promise.all([openConnection(port), openConnection(port)]);
+  // The header of a record of 512 bytes, then one byte at a time.
+  slow.write(Buffer.from([22, 3, 1, 2, 0]));
+  const trickle = setInterval(() => slow.write(Buffer.from([1])), 500);
+  slow.once('close', () => clearInterval(trickle));
+  await Promise.all([once(silent, 'close'), once(slow, 'close')]);
+  const elapsedMs = performance.now() - startedMs;
+  assert.ok(elapsedMs >= 9_900, `closed after ${elapsedMs} ms`);
 });
 
 definePipeliningTests('http');
