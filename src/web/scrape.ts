@@ -64,7 +64,5 @@ async function gzipBlocks(blocks: Generator<Buffer, void>, signal: AbortSignal):
   const gzip = createGzip(GZIP);
   gzip.write(first);
   gzip.write(second);
-  const source = Readable.from(blocks, { objectMode: false });
-  const [body] = await Promise.all([buffer(gzip), pipeline(source, gzip, { signal })]);
-  return body;
+  return await pipeline(Readable.from(blocks, { objectMode: false }), gzip, buffer, { signal });
 }

@@ -76,7 +76,7 @@ interface Credentials {
 
 /** More than there are users, so that a changed password fits too. */
 const MAX_CACHED_VALID = 128;
-/** Cached apart from the valid ones, so that guesses cannot evict them. */
+/** Valid passwords are also cached apart, so that guesses cannot evict them. */
 const MAX_CACHED_INVALID = 1024;
 
 /** Salt and hash for users that do not exist. */
@@ -91,9 +91,8 @@ export class PasswordVerifier {
   readonly #compare: ComparePassword;
   readonly #digestKey: Buffer;
   readonly #valid = new LRUCache<string, boolean>({ max: MAX_CACHED_VALID });
-  readonly #invalid = new LRUCache<string, boolean>({ max: MAX_CACHED_INVALID });
-  /** Comparisons that run or wait, by digest: requests with the same password share one. */
-  readonly #pending = new Map<string, Promise<boolean>>();
+  /** Comparisons by digest, those that run or wait included: requests with the same password share one. */
+  readonly #comparisons = new LRUCache<string, Promise<boolean>>({ max: MAX_CACHED_INVALID });
   readonly #queue = new RequestQueue({ maxRunning: 1, maxWaiting: MAX_WAITING_PASSWORDS });
 
   constructor(digestKey: Buffer, compare: ComparePassword = compareWithBcrypt) {
@@ -112,21 +111,16 @@ export class PasswordVerifier {
     const userHash = users.get(user);
     const hash = userHash ?? dummyHash;
     const digest = this.#digest(user, hash, password);
-    const cached = this.#valid.get(digest) ?? this.#invalid.get(digest);
-    if (cached !== undefined) return cached;
-    const pending = this.#pending.get(digest);
-    if (pending !== undefined) return await pending;
+    const known = this.#valid.get(digest) ?? this.#comparisons.get(digest);
+    if (known !== undefined) return await known;
     const comparison = this.#queue.run(client, async () => {
       const isValid = (await this.#compare(password, hash)) && userHash !== undefined;
-      (isValid ? this.#valid : this.#invalid).set(digest, isValid);
+      if (isValid) this.#valid.set(digest, isValid);
       return isValid;
     });
-    this.#pending.set(digest, comparison);
-    try {
-      return await comparison;
-    } finally {
-      this.#pending.delete(digest);
-    }
+    this.#comparisons.set(digest, comparison);
+    comparison.catch(() => this.#comparisons.delete(digest));
+    return await comparison;
   }
 
   #digest(...parts: readonly string[]): string {

@@ -79,7 +79,7 @@ export async function readTlsServerOptions(
 /** Trust as an issuer of client certificates (X509_CERT_AUX of OpenSSL, with the usage clientAuth). */
 const CLIENT_AUTH_TRUST = Buffer.from('300c300a06082b06010505070302', 'hex');
 
-/** Lets OpenSSL trust intermediate certificates: Node.js 20 has no `allowPartialTrustChain` for servers. */
+/** Lets OpenSSL trust intermediate certificates: servers of Node.js ignore `allowPartialTrustChain`. */
 function formatTrustAnchor(pem: string): string {
   const { raw } = new X509Certificate(pem);
   const base64 = Buffer.concat([raw, CLIENT_AUTH_TRUST]).toString('base64');
