@@ -57,7 +57,7 @@ export class UpstreamClient implements AsyncDisposable {
   constructor({ clock, lookup, ...options }: ClientOptions & ResolverOptions & { readonly clock: Clock }) {
     this.#clock = clock;
     this.#resolver = new Resolver({ clock, lookup });
-    this.#gate = new TurnGate(clock);
+    this.#gate = new TurnGate();
     this.#options = options;
     this.#connections = this.#open(options);
   }

@@ -29,7 +29,7 @@ async function decode(body: Uint8Array, cuts: readonly number[], contentEncoding
   const coding = parseContentEncoding(contentEncoding);
   if (coding === undefined) return Buffer.from(body);
   let bytes = 0;
-  const gate = new TurnGate({ monotonic: () => 0 });
+  const gate = new TurnGate();
   const chunks = decompress(receive(), coding, gate, (size) => (bytes += size));
   const decoded = Buffer.concat(await Readable.from(chunks).toArray());
   assert.equal(bytes, body.length);
