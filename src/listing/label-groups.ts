@@ -145,6 +145,10 @@ export const LABEL_GROUPS = {
       'xvs_tasks_stalled',
       'Live tasks whose "input_bytes" has exceeded 0 but has not grown for poll.stall_after',
     ),
+    tasksLongStalled: gauge(
+      'xvs_tasks_long_stalled',
+      'Those of xvs_tasks_stalled that have been stalled for an hour, or since before the exporter knew them',
+    ),
     tasksWithoutInput: gauge(
       'xvs_tasks_without_input',
       'Live tasks first seen longer ago than poll.stall_after whose "input_bytes" has always been 0',
@@ -198,6 +202,35 @@ export const LABEL_GROUPS = {
     oldestTaskFirstSeen: timestamp(
       'xvs_oldest_task_first_seen_timestamp_seconds',
       'When the oldest task of a "vs_id" was first listed; begins again after an absence.',
+    ),
+  }),
+  losses: whole([], {
+    tasksBeforeLoss: gauge(
+      'xvs_listing_tasks_before_loss',
+      'Tasks before a loss of most tasks that goes on',
+      '; 0 if none does; absent if that is not known.',
+    ),
+    usersBeforeLoss: gauge(
+      'xvs_listing_users_before_loss',
+      'Users before a loss of most users that goes on',
+      '; 0 if none does; absent if that is not known.',
+    ),
+    tasksBeforeIngestStop: gauge(
+      'xvs_tasks_before_ingest_stop',
+      'Live tasks that received data before most of them stopped to, while that goes on',
+      '; 0 if it does not; absent if that is not known.',
+    ),
+  }),
+  serverLosses: whole(['vs_id'], {
+    serverTasksBeforeLoss: gauge(
+      'xvs_server_tasks_before_loss',
+      'Tasks of a server before it left with most of them, until it is back, an hour at most',
+    ),
+  }),
+  deliveryStops: whole(['vs_id', 'format'], {
+    connectionsBeforeStop: gauge(
+      'xvs_http_connections_before_stop',
+      'Connections to a format of a server that receives input, before its output bytes stopped, while they do',
     ),
   }),
   invalidRecords: listed(['record', 'reason'], {

@@ -46,6 +46,16 @@ const EXPECTATIONS = define(['service_code'], {
     help: 'The "outputs" of an expected name; absent where it is not set.',
     labels: ['task_name'],
   },
+  expectedTaskDueOutputs: {
+    name: 'xvs_expected_task_due_outputs',
+    help: `Outputs that an expected name must have, ${IN_LAST_LISTING}: its "outputs" where it is set, else the largest number of the last hour.`,
+    labels: ['task_name'],
+  },
+  expectedTaskInputRate: {
+    name: 'xvs_expected_task_input_bytes_per_second',
+    help: 'Mean input rate of an expected name within two minutes, or between the last two listings; absent if none is listed.',
+    labels: ['task_name'],
+  },
 });
 
 /** Families of the last good listing of a service code, and of its counters. */
@@ -84,6 +94,10 @@ export const POLL_FAMILIES = define(['service_code'], {
   lastSuccess: {
     name: 'xvs_exporter_last_success_timestamp_seconds',
     help: 'When the last successful poll ended.',
+  },
+  listingAge: {
+    name: 'xvs_exporter_listing_age_seconds',
+    help: 'Time since the last good listing; without one, since the exporter began to poll the service code.',
   },
   pollInterval: {
     name: 'xvs_exporter_poll_interval_seconds',

@@ -57,17 +57,6 @@ export interface PollHistoryEntry extends PollOutcome {
   readonly totals: PlottedTotals | undefined;
 }
 
-export interface ListingLoss {
-  readonly field: 'users' | 'tasks';
-  readonly from: number;
-  readonly to: number;
-  /** Time between the first listing without them and the end of the latest poll. */
-  readonly beforeLatestMs: number;
-}
-
-/** Smaller totals often halve without a fault. */
-const SMALLEST_LOST_TOTAL = { tasks: 3, users: 20 };
-
 /** Numbers of a poll; NaN means unknown. */
 const COLUMNS = [
   'gapMs',
@@ -151,22 +140,6 @@ export class PollHistory {
       ingress: this.#read('ingress', age),
       egress: this.#read('egress', age),
     };
-  }
-
-  /** Whether the last good listing has less than half the tasks, or users, of the largest remembered one. */
-  findLoss(): ListingLoss | undefined {
-    return this.#findLossOf('tasks') ?? this.#findLossOf('users');
-  }
-
-  #findLossOf(field: ListingLoss['field']): ListingLoss | undefined {
-    const to = this.#latestListing?.[field];
-    // Bounded: the remembered polls.
-    const from = Math.max(...this.#getColumn(field).filter((value) => !Number.isNaN(value)));
-    if (to === undefined || from < SMALLEST_LOST_TOTAL[field] || to >= from / 2) return undefined;
-    const entries = this.entries();
-    const lastWith = entries.findLastIndex(({ totals }) => totals !== undefined && totals[field] >= from / 2);
-    const [firstWithout] = entries.slice(lastWith + 1).filter(({ totals }) => totals !== undefined);
-    return { field, from, to, beforeLatestMs: firstWithout?.beforeLatestMs ?? 0 };
   }
 
   /** A rate is `undefined` without elapsed time, and if the sum fell because idle label sets were evicted. */

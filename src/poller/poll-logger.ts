@@ -1,5 +1,6 @@
 import type { Logger } from '../runtime/logger.ts';
 import { readCounts } from '../listing/rows.ts';
+import { isNotable } from '../tally/losses/losses.ts';
 import type { ListingProblems, Snapshot } from '../tally/snapshot.ts';
 import { ExpectedTaskLogger } from './expected-task-logger.ts';
 import type { FailedListing } from './fetch-listing.ts';
@@ -24,6 +25,7 @@ export class PollLogger {
     this.#hasLoggedPoll = true;
     this.#lastFailure = undefined;
     this.#expectedTaskLogger.log(snapshot);
+    this.#logLosses(snapshot);
 
     const folded = readCounts(snapshot.rows.foldedLabelSets);
     const { account = 0, ...surplus } = readCounts(problems.listingSurplus);
@@ -63,6 +65,19 @@ export class PollLogger {
     this.#log(failure !== this.#lastFailure, 'warn', fields, 'Poll failed');
     this.#hasLoggedPoll = true;
     this.#lastFailure = failure;
+  }
+
+  #logLosses({ tasks, users, losses }: Snapshot): void {
+    const lostTasks = isNotable(losses.tasks) ? losses.tasks.before : 0;
+    const lostUsers = losses.users?.before ?? 0;
+    const stopped = losses.ingest?.before ?? 0;
+    const servers = losses.servers.map(({ vsId }) => vsId);
+    const deliveries = losses.deliveries.map(({ vsId, format }) => `${vsId} ${format}`);
+    this.#logProblem('Most tasks are gone', lostTasks, { tasks, tasks_before: lostTasks });
+    this.#logProblem('Most users are gone', lostUsers, { users, users_before: lostUsers });
+    this.#logProblem('Most live tasks receive nothing', stopped, { tasks_before: stopped });
+    this.#logProblem('Servers have left with their tasks', servers.length, { servers });
+    this.#logProblem('Viewers receive nothing', deliveries.length, { deliveries });
   }
 
   #logCounts(message: string, field: string, counts: Readonly<Record<string, number>>): void {

@@ -23,6 +23,8 @@ export const NO_POLLS = {
  */
 export interface PollState {
   readonly intervalMs: number;
+  /** When the last good listing was taken, also by an earlier process; without one, when polls began. */
+  readonly listedMs: number;
   readonly polls: Readonly<typeof NO_POLLS>;
   readonly history: PollHistory;
   /** When the last poll ended, and how long it took. */
@@ -54,11 +56,16 @@ export const POLL_SAMPLES = {
   lastPollDuration: ({ lastPoll }) => toSeconds(lastPoll?.durationMs),
   lastPoll: ({ lastPoll }, { wallOffsetMs }) => toTimestamp(lastPoll?.atMs, wallOffsetMs),
   lastSuccess: ({ snapshot }, { wallOffsetMs }) => toTimestamp(snapshot?.at.monotonicMs, wallOffsetMs),
+  listingAge: ({ snapshot, listedMs }, { nowMs }) =>
+    toSeconds(nowMs - (snapshot?.at.monotonicMs ?? listedMs)),
   pollInterval: ({ intervalMs }) => toSeconds(intervalMs),
   responseBytes: ({ responseBytes }) => columnOf(responseBytes),
   httpStatus: ({ httpStatus }) => columnOf(httpStatus),
   clockOffset: ({ clockOffset }) => toSeconds(clockOffset && certainOffsetMs(clockOffset)),
   upstreamCertificateNotAfter: ({ certificateNotAfterMs }) => toSeconds(certificateNotAfterMs),
 } satisfies Readonly<
-  Record<keyof typeof POLL_FAMILIES, (state: PollState, view: { readonly wallOffsetMs: number }) => Samples>
+  Record<
+    keyof typeof POLL_FAMILIES,
+    (state: PollState, view: { readonly wallOffsetMs: number; readonly nowMs: number }) => Samples
+  >
 >;

@@ -67,11 +67,16 @@ export class ServiceCodePoller {
   #pendingSinceMs: number | undefined;
 
   constructor(options: ServiceCodePollerOptions) {
-    const { tally, code } = options;
+    const { tally, code, clock } = options;
     this.#options = options;
     this.#code = code;
     const { serviceCode, staleAfterMs, intervalMs } = code;
-    const unpolled = { polls: NO_POLLS, history: new PollHistory(), labels: NO_STATIC_LABELS };
+    const unpolled = {
+      polls: NO_POLLS,
+      history: new PollHistory(),
+      labels: NO_STATIC_LABELS,
+      listedMs: tally.lastListing?.monotonicMs ?? clock.monotonic(),
+    };
     this.#state = { serviceCode, staleAfterMs, intervalMs, ...unpolled };
     tally.expectation = code.expectation;
     // Restored: polls of an earlier process have succeeded, most likely there.

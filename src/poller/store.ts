@@ -120,6 +120,7 @@ export class Store {
       const view = {
         isListingStale: isStale(state, now.monotonicMs),
         newCounters,
+        nowMs: now.monotonicMs,
         wallOffsetMs,
         shiftMs: wallOffsetMs - getWallOffsetMs(at),
       };
@@ -144,6 +145,8 @@ type SampleGetter = (state: CodeState, view: View) => Samples | undefined;
 interface View {
   readonly isListingStale: boolean;
   readonly newCounters: NewCounters;
+  /** Monotonic. */
+  readonly nowMs: number;
   /** Added to a monotonic time, gives its wall-clock time. */
   readonly wallOffsetMs: number;
   /** How far the wall clock was set forward since the last listing. */
@@ -170,6 +173,8 @@ const OWN_SAMPLES = {
   expectedTaskByteCountsWaiting: (state, view) => toExpected(state, view, ({ waiting }) => waiting),
   expectedTaskMinInputRate: (state) => toMinima(state, ({ inputBytesPerSecond }) => inputBytesPerSecond),
   expectedTaskMinOutputs: (state) => toMinima(state, ({ outputs }) => outputs),
+  expectedTaskDueOutputs: (state, view) => toExpected(state, view, ({ dueOutputs }) => dueOutputs),
+  expectedTaskInputRate: (state, view) => toExpected(state, view, ({ inputRate }) => inputRate),
 } satisfies Readonly<Record<Exclude<keyof typeof STATE_FAMILIES, TableFamilyKey>, SampleGetter>>;
 
 const SAMPLES: ReadonlyMap<string, SampleGetter> = new Map<string, SampleGetter>([

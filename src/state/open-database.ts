@@ -13,7 +13,7 @@ import {
   type DatabaseErrorCode,
 } from './level-database.ts';
 
-const FORMAT = 'xvs-exporter 4';
+const FORMAT = 'xvs-exporter 5';
 /** Before all service codes, which are not empty. */
 const FORMAT_KEY = '\0format';
 

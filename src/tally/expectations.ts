@@ -40,7 +40,9 @@ export interface ExpectedTask {
   readonly connections?: number | undefined;
   /** Since when it is up and its rate is below the minimum. */
   readonly slowSinceMs?: number | undefined;
-  /** If it has fewer outputs than the minimum or, without one, than it had since it was last missing. */
+  /** Outputs that it must have: the minimum or, without one, the largest number of the last hour. */
+  readonly dueOutputs?: number | undefined;
+  /** If it has fewer. */
   readonly fewerOutputs?: { readonly than: number; readonly sinceMs: number } | undefined;
   /** Byte counts of its tasks that wait; `undefined` before the first one. */
   readonly waiting?: number | undefined;
@@ -61,12 +63,14 @@ interface InputTotal {
 interface NameHistory {
   /** Those from which the rate is computed. */
   readonly totals: readonly InputTotal[];
-  /** The largest number of outputs since it was last missing. */
-  readonly mostOutputs: number;
+  /** The largest number of outputs of the last hour, and when a listing had it. */
+  readonly mostOutputs: { readonly ms: number; readonly count: number };
   readonly task: ExpectedTask;
 }
 
 const RATE_MS = 2 * 60 * 1000;
+/** A stream that has had fewer outputs for so long has been changed. */
+const OUTPUTS_MS = 60 * 60 * 1000;
 
 /** The best first. */
 const LISTED_CONDITIONS = ['up', 'stalled', 'without_input', 'missing'] as const;
@@ -148,12 +152,19 @@ function follow(
 ): NameHistory {
   const isListed = listed.condition !== 'missing';
   const totals = bytes === undefined ? [] : addTotal(before?.totals ?? [], { ms, bytes });
-  const mostOutputs = isListed ? Math.max(listed.outputs ?? 0, before?.mostOutputs ?? 0) : 0;
-  const task = { ...listed, inputRate: isListed ? computeRate(totals) : undefined };
+  const count = listed.outputs ?? 0;
+  const isMost =
+    count >= (before?.mostOutputs.count ?? 0) || ms - (before?.mostOutputs.ms ?? ms) > OUTPUTS_MS;
+  const mostOutputs = isMost || before === undefined ? { ms, count } : before.mostOutputs;
+  const task = {
+    ...listed,
+    inputRate: isListed ? computeRate(totals) : undefined,
+    dueOutputs: listed.minima?.outputs ?? (mostOutputs.count > 0 ? mostOutputs.count : undefined),
+  };
   return {
     totals,
     mostOutputs,
-    task: { ...task, ...findShortfalls(task, mostOutputs, before?.task, wallMs) },
+    task: { ...task, ...findShortfalls(task, before?.task, wallMs) },
   };
 }
 
@@ -166,19 +177,17 @@ function addTotal(before: readonly InputTotal[], latest: InputTotal): readonly I
 function computeRate(totals: readonly InputTotal[]): number | undefined {
   const [oldest] = totals;
   const latest = totals.at(-1);
-  if (oldest === undefined || latest === undefined || oldest === latest || latest.bytes === 0)
+  if (oldest === undefined || latest === undefined || oldest.ms === latest.ms || latest.bytes === 0)
     return undefined;
   return ((latest.bytes - oldest.bytes) * 1000) / (latest.ms - oldest.ms);
 }
 
 function findShortfalls(
-  { condition, minima, inputRate = Infinity, outputs = 0, waiting = 0 }: ExpectedTask,
-  mostOutputs: number,
+  { condition, minima, inputRate = Infinity, outputs = 0, dueOutputs: than = 0, waiting = 0 }: ExpectedTask,
   before: ExpectedTask | undefined,
   nowMs: number,
 ): Pick<ExpectedTask, 'slowSinceMs' | 'fewerOutputs'> {
   const isSlow = condition === 'up' && waiting === 0 && inputRate < (minima?.inputBytesPerSecond ?? 0);
-  const than = minima?.outputs ?? mostOutputs;
   const isShort = condition !== 'missing' && outputs < than;
   return {
     slowSinceMs: isSlow ? (before?.slowSinceMs ?? nowMs) : undefined,

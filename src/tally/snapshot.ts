@@ -10,9 +10,9 @@ import {
 } from '../listing/label-groups.ts';
 import type { RejectedEntry } from '../listing/listing.ts';
 import type { RowsOf } from '../listing/rows.ts';
-import type { StoppedDelivery } from './deliveries.ts';
 import type { ExpectedTask } from './expectations.ts';
 import type { Instant } from '../runtime/instant.ts';
+import type { CodeLosses } from './losses/losses.ts';
 import type { NotableTasks } from './notable-tasks.ts';
 
 export interface Counts {
@@ -31,9 +31,8 @@ export interface Snapshot extends Counts {
   readonly tasks: number;
   readonly rejected: { readonly count: number; readonly first: RejectedEntry | undefined };
   readonly tasksWithoutAccount: number;
-  readonly longSilentTasks: number;
   readonly notableTasks: NotableTasks;
-  readonly stoppedDeliveries: readonly StoppedDelivery[];
+  readonly losses: CodeLosses;
   /** The names that were expected when the listing was taken. */
   readonly expectedTasks: readonly ExpectedTask[];
   /** The number of tasks that was expected when the listing was taken. */

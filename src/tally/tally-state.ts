@@ -10,6 +10,9 @@ import { OWN_INPUT } from '../listing/listing.ts';
 import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
+import { LONGEST_LOSS_MS } from './losses/fall.ts';
+import { lossesSchema } from './losses/loss-memory.ts';
+import type { Losses } from './losses/losses.ts';
 import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
 import type { TaskDetails } from './task-details.ts';
 
@@ -70,6 +73,7 @@ const codeSchema = z.object({
   counters: z.partialRecord(z.enum(COUNTER_GROUPS), rowsSchema),
   details: z.array(taskDetailSchema).describe('with per-task metrics').optional(),
   expectedCounters: z.array(z.tuple([z.string(), expectedCountersSchema])).optional(),
+  losses: lossesSchema.optional(),
 });
 type CodeEntry = z.output<typeof codeSchema>;
 
@@ -104,6 +108,7 @@ export interface TallyParts {
   readonly groups: Readonly<Record<LimitedGroupName, GroupRows>>;
   readonly details: TaskDetails | undefined;
   readonly expectedCounters: ExpectedCounters;
+  readonly losses: Losses;
   readonly meteredFormats: Set<string>;
   /** What its times are ahead of the monotonic clock: they continue from process to process. */
   readonly timeline: { offsetMs: number };
@@ -154,6 +159,7 @@ function toCodeEntry({
   meteredFormats,
   details,
   expectedCounters,
+  losses,
 }: TallyParts): object | undefined {
   const { progress } = ledger;
   return (
@@ -169,6 +175,7 @@ function toCodeEntry({
       counters: recordOf(COUNTER_GROUPS, (group) => groups[group].exportCounters()),
       details: details && [...details.exportDetails()],
       expectedCounters: [...expectedCounters.exportCounters()],
+      losses: losses.exportMemory(),
     }
   );
 }
@@ -225,7 +232,7 @@ export function restoreRecords(tally: TallyParts, records: readonly StateRecord[
 
 /** The timeline stops while the time between two processes is unknown. */
 function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
-  const { ledger, timeline, meteredFormats, groups, details, expectedCounters } = tally;
+  const { ledger, timeline, meteredFormats, groups, details, expectedCounters, losses } = tally;
   const { last, listings } = entry;
   const gapMs = now.wallMs - last.wallMs;
   const isGapKnown = gapMs > 0 && gapMs <= REMEMBERED_MS;
@@ -242,6 +249,9 @@ function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
   }
   for (const detail of entry.details ?? []) details?.restore(detail);
   expectedCounters.restore(entry.expectedCounters ?? []);
+  // What was lost before a longer gap, or an unknown one, is over.
+  if (entry.losses !== undefined && isGapKnown && gapMs <= LONGEST_LOSS_MS)
+    losses.restore(entry.losses, last);
 }
 
 /** `undefined` if the record is not that of a task, or is invalid. */

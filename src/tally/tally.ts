@@ -12,7 +12,6 @@ import { isNamed, OTHER, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
 import { placeOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
-import { Deliveries } from './deliveries.ts';
 import { addGain, openRows, type OpenRows } from './gains.ts';
 import type { Instant } from '../runtime/instant.ts';
 import { GroupRows } from './group-rows.ts';
@@ -20,6 +19,7 @@ import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { ExpectedCounters } from './expected-counters.ts';
 import { Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { ServerSums, type LedgerRows } from './ledger/server-sums.ts';
+import { Losses } from './losses/losses.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
 import type { Counts, ListingProblems, Snapshot } from './snapshot.ts';
 import {
@@ -58,7 +58,7 @@ export class Tally {
   readonly #ledger: Ledger;
   readonly #expectedTasks = new ExpectedTasks();
   readonly #expectedCounters = new ExpectedCounters();
-  readonly #deliveries = new Deliveries();
+  readonly #losses = new Losses();
   /** Formats of which some output has had a connection: the service meters them. */
   readonly #meteredFormats = new Set<string>();
   /** Families that have ever folded: from then on they are exposed, at 0 too. */
@@ -117,6 +117,11 @@ export class Tally {
     });
     for (const group of LIMITED_GROUPS)
       this.#groups[group].commit(rows[group], time, group === 'accounts' ? servers.absentRows : undefined);
+    const losses = this.#losses.commit(
+      { users: listing.users, tasks: listing.taskCount, rows, ingest: servers.ingest },
+      time,
+      this.#ledger,
+    );
     const counts = this.collectCounts();
     const snapshot: Snapshot = {
       at,
@@ -127,9 +132,8 @@ export class Tally {
         first: listing.firstRejected[0],
       },
       tasksWithoutAccount: listing.taskCount - listing.tasks.size,
-      longSilentTasks: servers.longSilentTasks,
       notableTasks: nameNotableTasks(listing.tasks, servers),
-      stoppedDeliveries: this.#deliveries.commit(rows, time, this.#ledger.stallAfterMs),
+      losses,
       expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#parts, at),
       expectedTaskCount: this.#expectedTasks.expectation?.tasks ?? 0,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
@@ -139,6 +143,12 @@ export class Tally {
     const { invalidRecords, invalidFields, foreignRecords, listingSurplus, directions } = rows;
     const problems = { invalidRecords, invalidFields, foreignRecords, listingSurplus, directions };
     return { snapshot, problems, records: createRecords(this.#parts) };
+  }
+
+  /** When the last good listing was taken, on the clocks of this process; `undefined` without one. */
+  get lastListing(): Instant | undefined {
+    const last = this.#ledger.progress?.last;
+    return last && { ...last, monotonicMs: last.monotonicMs - this.#timeline.offsetMs };
   }
 
   /** The records after the last commit, or as restored; `undefined` before the first good listing. */
@@ -163,6 +173,7 @@ export class Tally {
       groups: this.#groups,
       details: this.#details,
       expectedCounters: this.#expectedCounters,
+      losses: this.#losses,
       meteredFormats: this.#meteredFormats,
       timeline: this.#timeline,
     };
@@ -191,7 +202,8 @@ export class Tally {
     for (const [labels, seen] of this.#groups.userServers.limit.listSeen())
       if (isNamed(labels)) serversSeen.count('serverLastSeen', seen.wallMs / 1000, ...labels);
     const oldestTasks = this.#collectOldest(serverSums);
-    return { listing: totals, serversSeen, oldestTasks, foldedLabelSets: this.#collectFolded() };
+    const rows = { listing: totals, serversSeen, oldestTasks, foldedLabelSets: this.#collectFolded() };
+    return Object.assign(rows, this.#losses.collect());
   }
 
   /** The servers with the oldest tasks, up to the limit: a time has no sum to fold into. */

@@ -3,7 +3,7 @@ import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exporter-metrics.ts';
 import type { LastBody } from '../metrics/exposition.ts';
 import { columnOf, countSeries, type Family } from '../families/family.ts';
-import type { ListingLoss, ListingRates } from '../poller/poll-history.ts';
+import type { ListingRates } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
 import { getCurrentListing, isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
@@ -12,7 +12,7 @@ import { getWallOffsetMs, readInstant, type Instant } from '../runtime/instant.t
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
 import { countExpectedTasks, listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
 import type { AccountBudget } from '../tally/account-budget.ts';
-import type { StoppedDelivery } from '../tally/deliveries.ts';
+import { isNotable, NO_LOSSES, type CodeLosses } from '../tally/losses/losses.ts';
 import type { StateStatistics } from '../state/state-store.ts';
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 import { sumListing, type ListingTotals } from './status-page/listing-totals.ts';
@@ -33,8 +33,8 @@ export interface ServiceCodeStatus extends Pick<
   readonly condition: ServiceCodeCondition;
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
   readonly totals: ListingTotals | undefined;
-  readonly loss: ListingLoss | undefined;
-  readonly stoppedDeliveries: readonly StoppedDelivery[];
+  /** Those of a current listing. */
+  readonly losses: CodeLosses;
   /** The names that must run, and how they were in the last good listing. */
   readonly expectedTasks: readonly ExpectedTask[];
   /** How many tasks must run, those with a name included. */
@@ -177,7 +177,7 @@ function getRates({ failure, history }: CodeState): ListingRates | undefined {
 }
 
 function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus {
-  const { history, expectation, snapshot, lastPoll, failure } = state;
+  const { expectation, snapshot, lastPoll, failure } = state;
   const offsetMs = getWallOffsetMs(now);
   const toWall = (ms: number | undefined) => (ms === undefined ? undefined : ms + offsetMs);
   // As on `/metrics`: a stale listing is hidden.
@@ -185,7 +185,7 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
   const shown = isListingStale ? undefined : snapshot;
   const current = getCurrentListing(state, isListingStale);
   const totals = shown && sumListing(shown, getRates(state));
-  const loss = history.findLoss();
+  const losses = current?.losses ?? NO_LOSSES;
   return {
     ...state,
     lastPollMs: toWall(lastPoll?.atMs),
@@ -195,10 +195,9 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
       sinceMs: failure.sinceMs + offsetMs,
       pausedUntilMs: toWall(failure.pausedUntilMs),
     },
-    condition: toCondition(state, totals, loss),
+    condition: toCondition(state, totals, losses),
     totals,
-    loss,
-    stoppedDeliveries: current?.stoppedDeliveries ?? [],
+    losses,
     expectedTasks: listExpectedTasks(expectation, snapshot?.expectedTasks),
     expectedTaskCount: countExpectedTasks(expectation, current?.expectedTaskCount),
   };
@@ -208,12 +207,12 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
 function toCondition(
   state: CodeState,
   totals: ListingTotals | undefined,
-  loss: ListingLoss | undefined,
+  { tasks: lostTasks, users: lostUsers }: CodeLosses,
 ): ServiceCodeCondition {
   if (state.lastPoll === undefined) return 'waiting';
   if (state.failure !== undefined) return 'down';
   if (totals === undefined) return 'stale';
-  if (loss !== undefined) return 'lost';
+  if (isNotable(lostTasks) || lostUsers !== undefined) return 'lost';
   const { tasks, ingress, egress } = totals;
   return tasks > 0 && ingress === 0 && egress === 0 ? 'idle' : 'up';
 }

@@ -11,7 +11,7 @@ const listing = readInChunks(readFixture('sample-listing.json'), []);
 const { tally } = new TallyRun({ serviceCode: POLLED_CODE, perTask: true });
 const at = { wallMs: START_MS, monotonicMs: 0 };
 const { snapshot } = tally.commit(listing, at);
-const times = { intervalMs: STEP_MS, staleAfterMs: 3 * STEP_MS };
+const times = { intervalMs: STEP_MS, listedMs: 0, staleAfterMs: 3 * STEP_MS };
 const state = { serviceCode: POLLED_CODE, ...times, polls: NO_POLLS, history: new PollHistory(), labels: {} };
 const store = new Store();
 store.publish({ ...state, lastPoll: { atMs: 0, durationMs: 0 }, ret: 0, snapshot });

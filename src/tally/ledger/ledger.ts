@@ -69,6 +69,7 @@ interface OpenGain {
 
 interface Commit extends ListingToCommit {
   readonly at: Instant;
+  readonly baseline: Instant | undefined;
   readonly isBaseline: boolean;
   /** Whether tasks that are new have just started. */
   readonly isStartSeen: boolean;
@@ -100,6 +101,8 @@ export class Ledger {
   #listingCount = 0;
   #lastCommit: Instant | undefined;
   #commitBefore: Instant | undefined;
+  /** The first listing of a code of which nothing was known. */
+  #baseline: Instant | undefined;
   /** When this process restored the accounts, and how long the gap was if the wall clock does not tell. */
   #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
   /** Ids of tasks of which the account was removed since the last commit ended. */
@@ -144,9 +147,11 @@ export class Ledger {
       suspendedMs: measureSuspendedMs(this.#lastCommit, at, this.#gap),
       ...this.#gap,
     };
+    if (this.#lastCommit === undefined) this.#baseline = at;
     const commit: Commit = {
       ...listing,
       at,
+      baseline: this.#baseline,
       isBaseline: this.#lastCommit === undefined,
       isStartSeen:
         this.#lastCommit !== undefined &&
@@ -281,6 +286,7 @@ export class Ledger {
     account.lastActivity = at;
     setFlag(account, TaskFlag.hasNoLifetime, !isStartSeen);
     setFlag(account, TaskFlag.hasFlowed, false);
+    setFlag(account, TaskFlag.hasGrown, false);
     setFlag(account, TaskFlag.isStalled, false);
     servers.get(vsId).add('tasksStarted', isBaseline ? 0 : 1);
   }

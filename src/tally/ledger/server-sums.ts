@@ -5,8 +5,8 @@ import { LargestTasks } from '../notable-tasks.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 import type { InputUpdate } from './task-input.ts';
 
-/** Nine tenths of the hour by which `XvsIngestStopped` tells such tasks from those of a loss. */
-const LONG_SILENCE_MS = 54 * 60 * 1000;
+/** A task that has stalled for longer is known by now. */
+const LONG_STALL_MS = 60 * 60 * 1000;
 
 export type LedgerRows = { readonly [G in CountedGroupName]: TextRows<G> };
 
@@ -35,8 +35,8 @@ export class ServerSums {
   readonly longestStalled = new LargestTasks<TaskAccount>();
   /** The tasks without input of all servers, by their age. */
   readonly longestWithoutInput = new LargestTasks<TaskAccount>();
-  /** Live tasks that have received nothing for `LONG_SILENCE_MS`: as others end, their share grows. */
-  longSilentTasks = 0;
+  /** What the live tasks of all servers receive. */
+  readonly ingest = { fed: 0, undecided: 0, unfedSinceMs: new Array<number>() };
   readonly #rows: LedgerRows;
   readonly #servers = new Map<string, ServerSum>();
 
@@ -66,7 +66,12 @@ export class ServerSums {
 
 /** A task of the listing under way whose bytes are accounted for. */
 interface StallUpdate extends Pick<InputUpdate, 'account' | 'reading'> {
-  readonly commit: { readonly at: Instant; readonly servers: ServerSums };
+  readonly commit: {
+    readonly at: Instant;
+    readonly servers: ServerSums;
+    /** What the first listing had may have been so for long. */
+    readonly baseline: Instant | undefined;
+  };
   readonly server: ServerSum;
 }
 
@@ -75,12 +80,13 @@ interface StallUpdate extends Pick<InputUpdate, 'account' | 'reading'> {
  * once and has not flowed for long; a file task if its progress is unchanged for long, whatever flows.
  */
 export function updateStalls(
-  { commit: { at, servers }, account, reading: { progress = 0 }, server }: StallUpdate,
+  { commit: { at, servers, baseline }, account, reading: { progress = 0 }, server }: StallUpdate,
   isFlowing: boolean,
   stallAfterMs: number,
 ): void {
   const isLive = progress === 0;
   if (progress !== account.progress || (isLive && isFlowing)) account.lastActivity = at;
+  if (isLive && isFlowing) setFlag(account, TaskFlag.hasGrown, true);
   account.progress = progress;
   if (!isLive) setFlag(account, TaskFlag.hasNoLifetime, true);
   const hasFlowed = hasFlag(account, TaskFlag.hasFlowed);
@@ -90,11 +96,28 @@ export function updateStalls(
   const isOld = at.monotonicMs - account.firstSeen.monotonicMs >= stallAfterMs;
   const isWithoutInput = isLive && !hasFlowed && hasFlag(account, TaskFlag.reportsInput) && isOld;
   setFlag(account, TaskFlag.isStalled, isStalled);
-  if ((isStalled || isWithoutInput) && idleMs >= LONG_SILENCE_MS) servers.longSilentTasks += 1;
+  if (isLive) countIngest(servers.ingest, account, isIdle, account.firstSeen === baseline);
   if (isStalled) servers.longestStalled.offer(account, -account.lastActivity.monotonicMs);
   if (isWithoutInput) servers.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);
   server.add('tasksStalled', isStalled ? 1 : 0);
+  // One that has never flowed in sight has stalled before the exporter knew it, however long ago.
+  const isLongStalled = isStalled && (idleMs >= LONG_STALL_MS || !hasFlag(account, TaskFlag.hasGrown));
+  server.add('tasksLongStalled', isLongStalled ? 1 : 0);
   server.add('fileTasksStalled', !isLive && isIdle ? 1 : 0);
   server.add('tasksWithoutInput', isWithoutInput ? 1 : 0);
   server.noteFirstSeen(account.firstSeen);
+}
+
+function countIngest(
+  ingest: ServerSums['ingest'],
+  account: TaskAccount,
+  isIdle: boolean,
+  isOfBaseline: boolean,
+): void {
+  const hasGrown = hasFlag(account, TaskFlag.hasGrown);
+  // New, and without a byte so far.
+  const isBlank = !hasFlag(account, TaskFlag.hasFlowed) && !isOfBaseline;
+  if (hasGrown && !isIdle) ingest.fed += 1;
+  else if (hasGrown || isBlank) ingest.unfedSinceMs.push(account.lastActivity.monotonicMs);
+  if (!hasGrown && isBlank && !isIdle) ingest.undecided += 1;
 }

@@ -25,6 +25,8 @@ export const TaskFlag = {
   isStalled: 2,
   /** The start of its run was not seen, or it has read a file. */
   hasNoLifetime: 4,
+  /** Its input has flowed in its run: the exporter has seen it grow, or it reports none. */
+  hasGrown: 8,
   /** Its input bytes had a valid value once. */
   reportsInput: 16,
   /** It is known whether its input has an account of its own or each of its inputs. */

@@ -1,5 +1,6 @@
 import { formatRejectedEntry } from '../../listing/listing.ts';
 import { formatTaskCondition, type ExpectedTask } from '../../tally/expectations.ts';
+import { isNotable } from '../../tally/losses/losses.ts';
 import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
 import { formatCount, formatMoment, formatQuantity, formatSince, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
@@ -14,9 +15,6 @@ const CONDITIONS: Readonly<Record<ServiceCodeCondition, readonly [symbol: string
   waiting: ['○', 'not polled yet'],
   up: ['●', 'up'],
 };
-
-/** `XvsIngestStopped` fires if more than half of so many live tasks, or more, receive nothing. */
-const MIN_STOPPED_TASKS = 4;
 
 const IDLE_REMEDIES = [
   ALERTS.XvsIngestStalled[1],
@@ -66,14 +64,12 @@ export function renderMark(text: string): Markup {
   return html`<span class="warning"><span class="mark" aria-hidden="true">▲</span> ${text}</span> `;
 }
 
-function formatLoss(
-  { condition, loss, lastPollMs = 0 }: ServiceCodeStatus,
-  nowMs: number,
-): string | undefined {
-  if (condition !== 'lost' || loss === undefined) return undefined;
-  const { field, from, to, beforeLatestMs } = loss;
-  const since = formatMoment(lastPollMs - beforeLatestMs, nowMs);
-  return `${field} ${formatCount(from)} → ${formatCount(to)} since ${since}`;
+/** What most tasks or users of a current listing were lost from: `tasks 20 → 5 since 18:02`. */
+function formatLoss({ condition, losses, totals }: ServiceCodeStatus, nowMs: number): string | undefined {
+  if (condition !== 'lost') return undefined;
+  const field = isNotable(losses.tasks) ? 'tasks' : 'users';
+  const { before = 0, since } = losses[field] ?? {};
+  return `${field} ${formatCount(before)} → ${formatCount(totals?.[field] ?? 0)} since ${formatMoment(since?.wallMs ?? 0, nowMs)}`;
 }
 
 /** Whether the last good listing tells what runs now. `XvsExpectedTaskDown` is silent without it, too. */
@@ -89,13 +85,14 @@ function findMissing(status: ServiceCodeStatus): readonly ExpectedTask[] {
 /** Counts missing names or, if more, missing live tasks with input, as `XvsTasksBelowExpected` does. */
 function countMissing(status: ServiceCodeStatus): number {
   if (!hasCurrentListing(status) || status.totals === undefined) return 0;
-  const { live, silent } = countSilent(status);
-  return Math.max(0, status.expectedTaskCount - (live - silent), findMissing(status).length);
+  const { tasks, tasksWithProgress, stalledTasks, tasksWithoutInput } = status.totals;
+  const receiving = tasks - tasksWithProgress - stalledTasks - tasksWithoutInput;
+  return Math.max(0, status.expectedTaskCount - receiving, findMissing(status).length);
 }
 
 /** Counts servers that deliver nothing to viewers of some format. */
-const countStopped = ({ stoppedDeliveries }: ServiceCodeStatus): number =>
-  new Set(stoppedDeliveries.map(({ vsId }) => vsId)).size;
+const countStopped = ({ losses }: ServiceCodeStatus): number =>
+  new Set(losses.deliveries.map(({ vsId }) => vsId)).size;
 
 /** How a stream that runs can fall short of what is expected of it. */
 interface Shortfall {
@@ -171,7 +168,7 @@ export function formatProblemCounts(rows: readonly ServiceCodeStatus[], nowMs: n
 
 /** The most severe first. */
 export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generator<PageProblem, void> {
-  const { condition, failure, expectedTaskCount } = status;
+  const { condition, failure, expectedTaskCount, losses } = status;
   const names = findMissing(status).map((task) => {
     const since = task.sinceMs === undefined ? 'since the start' : formatSince(task.sinceMs, nowMs);
     return `${task.name} has been ${formatTaskCondition(task.condition)} ${since}`;
@@ -187,37 +184,36 @@ export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generat
   if (condition === 'stale')
     yield { text: 'The last good listing is older than poll.stale_after.', alert: 'XvsApiDown' };
   yield* findShort(status, SLOW, nowMs);
-  const { live, silent } = countSilent(status);
-  const isIngestStopped = live >= MIN_STOPPED_TASKS && 2 * silent > live;
-  if (isIngestStopped)
-    yield { text: `${silent} of ${live} live tasks receive nothing.`, alert: 'XvsIngestStopped' };
-  const stopped = status.stoppedDeliveries.map(
-    ({ vsId, format, sinceMs }) => `${format} from ${vsId} ${formatSince(sinceMs, nowMs)}`,
+  if (losses.ingest !== undefined) {
+    const { before, since } = losses.ingest;
+    const text = `Most of ${before} live tasks have received nothing ${formatSince(since.wallMs, nowMs)}.`;
+    yield { text, alert: 'XvsIngestStopped' };
+  }
+  const stopped = losses.deliveries.map(
+    ({ vsId, format, since }) => `${format} from ${vsId} ${formatSince(since.wallMs, nowMs)}`,
   );
   if (stopped.length > 0)
     yield { text: `Viewers have received no ${stopped.join(', no ')}.`, alert: 'XvsDeliveryBlackhole' };
   const loss = formatLoss(status, nowMs);
   if (loss !== undefined) {
-    const field = status.loss?.field ?? 'tasks';
-    const alert = field === 'tasks' ? 'XvsTasksDropped' : 'XvsUsersDropped';
+    const [field, alert] = isNotable(losses.tasks)
+      ? (['tasks', 'XvsTasksDropped'] as const)
+      : (['users', 'XvsUsersDropped'] as const);
     yield { text: `The listing lost most ${field}: ${loss}.`, alert };
   }
-  if (!isIngestStopped) yield* findSilent(status);
+  const servers = losses.servers.map(
+    ({ vsId, before, since }) =>
+      `${vsId} with ${formatQuantity(before, 'task')} ${formatSince(since.wallMs, nowMs)}`,
+  );
+  if (servers.length > 0)
+    yield { text: `Servers have left the listing: ${servers.join(', ')}.`, alert: 'XvsServerDisappeared' };
+  if (losses.ingest === undefined) yield* findSilent(status);
   yield* findShort(status, FEWER_OUTPUTS, nowMs);
 }
 
 function* findShort(status: ServiceCodeStatus, shortfall: Shortfall, nowMs: number): Generator<PageProblem> {
   const texts = listShort(status, shortfall, nowMs);
   if (texts.length > 0) yield { text: `Expected: ${texts.join(', ')}.`, alert: shortfall.alert };
-}
-
-/** Live tasks of a current listing without those long silent, and how many of them receive nothing. */
-function countSilent(status: ServiceCodeStatus) {
-  const { totals } = status;
-  if (!hasCurrentListing(status) || totals === undefined) return { live: 0, silent: 0 };
-  const { tasks, tasksWithProgress, stalledTasks, tasksWithoutInput, longSilentTasks } = totals;
-  const live = tasks - tasksWithProgress - longSilentTasks;
-  return { live, silent: stalledTasks + tasksWithoutInput - longSilentTasks };
 }
 
 /** Tasks that receive nothing, or seem to. */

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../tally/snapshot.ts';
 /** Totals of a good listing that the pages show. */
 export interface ListingTotals
   extends
-    Pick<Snapshot, 'users' | 'tasks' | 'rejected' | 'tasksWithoutAccount' | 'longSilentTasks'>,
+    Pick<Snapshot, 'users' | 'tasks' | 'rejected' | 'tasksWithoutAccount'>,
     Pick<ListingRates, 'ingress' | 'egress'> {
   /** Accounts whose byte count waits until the next listings confirm it. */
   readonly byteCountsWaiting: number;
@@ -16,14 +16,13 @@ export interface ListingTotals
 }
 
 export function sumListing(snapshot: Snapshot, rates: ListingRates | undefined): ListingTotals {
-  const { users, tasks, rejected, tasksWithoutAccount, longSilentTasks, rows } = snapshot;
+  const { users, tasks, rejected, tasksWithoutAccount, rows } = snapshot;
   const { accounts, outputs, taskServers, waiting } = rows;
   return {
     users,
     tasks,
     rejected,
     tasksWithoutAccount,
-    longSilentTasks,
     byteCountsWaiting: sumColumn(waiting.columns.byteCountsWaiting),
     stalledTasks: sumColumn(accounts.columns.tasksStalled),
     tasksWithoutInput: sumColumn(accounts.columns.tasksWithoutInput),

@@ -27,6 +27,7 @@ export const ALERTS = {
   ],
   XvsTasksDropped: ['warning', 'Find out whether the end was planned, and alert the owners of the streams.'],
   XvsUsersDropped: ['warning', 'Check the login and the newest release of the client.'],
+  XvsServerDisappeared: ['warning', 'Contact the operator of the service.'],
   XvsBytesImplausible: [
     'warning',
     'Wait three listings. If it lasts, compare ledger.max_stream_rate with what streams carry.',

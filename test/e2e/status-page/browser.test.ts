@@ -15,6 +15,8 @@ import {
   createWaitingStatus,
   HOSTILE_NAMES,
   NOW_MS,
+  createLosses,
+  minutesAgo,
 } from '../../unit/web/status-page/status-fixtures.ts';
 import { createHistoryWithFailures } from './page-server.ts';
 import { readServiceCodes, testPage, type PageContext } from './page-test.ts';
@@ -223,8 +225,10 @@ const VARIED_ROWS: readonly ServiceCodeStatus[] = [
   }),
   createStatus('IDLE', { condition: 'idle' }),
   createStatus('STOPPED', {
-    stoppedDeliveries: ['W'.repeat(128), ...HOSTILE_NAMES].map((vsId) => {
-      return { vsId, format: 'flv', sinceMs: NOW_MS - 600_000 };
+    losses: createLosses({
+      deliveries: ['W'.repeat(128), ...HOSTILE_NAMES].map((vsId) => {
+        return { vsId, format: 'flv', before: 5, since: minutesAgo(10) };
+      }),
     }),
   }),
   createStatus('MARKED', {

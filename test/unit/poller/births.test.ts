@@ -33,7 +33,7 @@ function expose(run: TallyRun, inputBytes: Bytes, afterMs?: number, newCounters?
   );
   const snapshot = run.commitListing({ tasks }, afterMs);
   const store = new Store();
-  const polls = { intervalMs: 1000, polls: NO_POLLS, history: new PollHistory(), labels: {} };
+  const polls = { intervalMs: 1000, listedMs: 0, polls: NO_POLLS, history: new PollHistory(), labels: {} };
   store.publish({ serviceCode: 'TESTING', staleAfterMs: 1000, ...polls, snapshot });
   const families = store.collectFamilies(snapshot.at, store.states, newCounters);
   return Object.fromEntries(render(families, 'text').split('\n').flatMap(readCounter));

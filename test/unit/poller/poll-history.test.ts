@@ -93,37 +93,3 @@ test('the rates of the last good listing have full precision and remain when lat
   history.append({ atMs: 2000, durationMs: 1, error: 'timeout' });
   assert.equal(history.latestRates?.ingress, 16_777_217);
 });
-
-/** A history of listings with numbers of tasks, `undefined` for failed polls, one a second. */
-function listTasks(...polls: readonly (number | undefined)[]): PollHistory {
-  const history = new PollHistory();
-  for (const [index, tasks] of polls.entries()) {
-    const ended = { atMs: index * 1000, durationMs: 1 };
-    history.append(
-      tasks === undefined ? { ...ended, error: 'timeout' } : { ...ended, totals: { ...TOTALS, tasks } },
-    );
-  }
-  return history;
-}
-
-for (const [polls, expected] of [
-  [[30, 30, 0], { from: 30, to: 0, beforeLatestMs: 0 }],
-  [[30, 14, undefined, 13, undefined], { from: 30, to: 13, beforeLatestMs: 3000 }],
-  [[30, 0, 20, 10], { from: 30, to: 10, beforeLatestMs: 0 }],
-  [[3, 1], { from: 3, to: 1, beforeLatestMs: 0 }],
-  [[30, 15], undefined],
-  [[2, 0], undefined],
-  [[0, 30], undefined],
-  [[30, 0, ...Array.from({ length: HISTORY_CAPACITY }, () => 0)], undefined],
-] as const) {
-  test(`${polls.slice(0, 5).join(', ')} tasks are ${expected === undefined ? 'no loss' : 'a loss'}`, () => {
-    assert.deepEqual(listTasks(...polls).findLoss(), expected && { field: 'tasks', ...expected });
-  });
-}
-
-test('at least 20 users are a loss, after tasks', () => {
-  const history = new PollHistory();
-  for (const [atMs, users] of [20, 9].entries())
-    history.append({ atMs, durationMs: 1, totals: { ...TOTALS, users } });
-  assert.equal(history.findLoss()?.field, 'users');
-});

@@ -74,6 +74,7 @@ test('names that a reload removes are hidden at once, and those that it adds app
     'up 1',
     'outputs 1',
     minimum,
+    'due_outputs 1',
     `input_bytes_total ${bytes}`,
     'http_output_bytes_total 0',
   ];

@@ -27,6 +27,7 @@ const UNPOLLED: CodeState = {
   serviceCode: 'A',
   staleAfterMs: STALE_AFTER_MS,
   intervalMs: 15_000,
+  listedMs: 0,
   polls: NO_POLLS,
   history: new PollHistory(),
   labels: {},
@@ -113,6 +114,11 @@ const RARE_FAMILIES: readonly string[] = [
   'foreignRecords',
   'listingSurplus',
   'byteCountsWaiting',
+  'tasksBeforeLoss',
+  'usersBeforeLoss',
+  'tasksBeforeIngestStop',
+  'serverTasksBeforeLoss',
+  'connectionsBeforeStop',
 ];
 const LISTING_NAMES = LABEL_GROUP_NAMES.flatMap((group) => familiesOf(group))
   .filter((key) => !COUNTERS.includes(key) && !RARE_FAMILIES.includes(key))
@@ -143,6 +149,7 @@ test('before its first poll the counters of polls are at 0, and it has no gauges
     ...POLL_ERROR_REASONS.map((reason) => `xvs_exporter_poll_errors_total reason="${reason}" 0`),
     'xvs_exporter_polls_skipped_total reason="overlap" 0',
     'xvs_exporter_polls_skipped_total reason="retry_after" 0',
+    'xvs_exporter_listing_age_seconds 0',
     'xvs_exporter_poll_interval_seconds 15',
   ]);
 });
@@ -161,6 +168,7 @@ test('gauges of polls tell what is known of the last one; an uncertain clock off
     'xvs_exporter_last_poll_duration_seconds 7',
     `xvs_exporter_last_poll_timestamp_seconds ${START_MS / 1000 + 15.25}`,
     `xvs_exporter_last_success_timestamp_seconds ${START_MS / 1000}`,
+    `xvs_exporter_listing_age_seconds ${-SNAPSHOT_MS / 1000}`,
     'xvs_exporter_poll_interval_seconds 15',
     'xvs_exporter_response_bytes 1234',
     'xvs_exporter_http_status 401',

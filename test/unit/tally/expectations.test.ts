@@ -138,14 +138,19 @@ test('a task is slow while it is up and its rate is below the minimum', () => {
   assert.deepEqual(slow([0, 0], [0, 0]), [undefined, undefined]);
 });
 
-test('a task has fewer outputs than the minimum or, without one, than since it was last missing', () => {
+test('a task has fewer outputs than the minimum or, without one, than within the last hour', () => {
   const fewer = (outputs: number | undefined, ...counts: readonly (number | undefined)[]) =>
     follow({ outputs }, ...counts.map((count) => (count === undefined ? count : ([1, count] as const)))).map(
       (found) => found?.fewerOutputs && [found.outputs, found.fewerOutputs.than, found.fewerOutputs.sinceMs],
     );
   const since = START_MS + STEP_MS;
   assert.deepEqual(fewer(3, 3, 2, 1, 3), [undefined, [2, 3, since], [1, 3, since], undefined]);
-  assert.deepEqual(fewer(undefined, 3, 2, undefined, 2), [undefined, [2, 3, since], undefined, undefined]);
+  assert.deepEqual(fewer(undefined, 3, 2, undefined, 2), [
+    undefined,
+    [2, 3, since],
+    undefined,
+    [2, 3, since + 2 * STEP_MS],
+  ]);
 });
 
 test('another expectation takes effect with the next listing', () => {

@@ -91,20 +91,19 @@ test('a published snapshot does not change with later listings', () => {
   assert.deepEqual(readAllSamples(snapshot), before);
 });
 
-test('live tasks that have received nothing for 54 minutes are counted, also over a restart', () => {
+test('tasks that have been stalled for an hour are told apart, also over a restart', () => {
   const run = new TallyRun({ pollIntervalMs: 60_000 });
   const list = (bytes: number, afterMs: number) => {
     const tasks = [
       buildTaskRecord({ id: 'stopped', inputBytes: Math.min(bytes, 2) }),
-      buildTaskRecord({ id: 'never', inputBytes: 0 }),
+      buildTaskRecord({ id: 'stopped long ago', inputBytes: 7 }),
       buildTaskRecord({ id: 'flows', inputBytes: bytes }),
-      buildTaskRecord({ id: 'file', inputBytes: 7, progress: 5 }),
     ];
-    return run.commitListing({ tasks }, afterMs).longSilentTasks;
+    return readValues(run.commitListing({ tasks }, afterMs), 'tasksLongStalled')['server-1'];
   };
-  const counts = [0, 1, 52, 1, 1].map((minutes, index) => list(1 + index, minutes * 60_000));
+  const counts = [0, 1, 1, 58, 1].map((minutes, index) => list(1 + index, minutes * 60_000));
   run.restart();
-  assert.deepEqual([...counts, list(9, 60_000)], [0, 0, 0, 1, 2, 2]);
+  assert.deepEqual([...counts, list(9, 60_000)], [0, 1, 1, 1, 2, 2]);
 });
 
 type TaskFields = Parameters<typeof buildTaskRecord>[0];

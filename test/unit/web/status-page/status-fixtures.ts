@@ -1,6 +1,7 @@
 import { PollHistory, type PolledTotals } from '../../../../src/poller/poll-history.ts';
 import type { PollPlan } from '../../../../src/poller/service-code-poller.ts';
 import type { PollFailure } from '../../../../src/poller/store.ts';
+import { NO_LOSSES, type CodeLosses } from '../../../../src/tally/losses/losses.ts';
 import { SINGLE_SHARD } from '../../../../src/sharding/shard.ts';
 import type { ProcessStatus, ServiceCodeStatus } from '../../../../src/web/exporter-facade.ts';
 import type { ListingBreakdown } from '../../../../src/web/status-page/listing-breakdown.ts';
@@ -25,9 +26,13 @@ export const HOSTILE_NAMES: readonly string[] = [
   '${7*7} {{7*7}} `x`',
 ];
 
+export const createLosses = (losses: Partial<CodeLosses>): CodeLosses => ({ ...NO_LOSSES, ...losses });
+
+export const minutesAgo = (minutes: number) => ({ wallMs: NOW_MS - minutes * 60_000, monotonicMs: 0 });
+
 /** Totals of a listing; all are 0 unless they are given. */
 export function createTotals(totals: Partial<NonNullable<ServiceCodeStatus['totals']>> = {}) {
-  const silent = { stalledTasks: 0, tasksWithoutInput: 0, longSilentTasks: 0 };
+  const silent = { stalledTasks: 0, tasksWithoutInput: 0 };
   const none = { users: 0, tasks: 0, tasksWithProgress: 0, ...silent };
   const sound = { rejected: { count: 0, first: undefined }, tasksWithoutAccount: 0, byteCountsWaiting: 0 };
   return { ...none, ...sound, ingress: 0, egress: 0, connections: 0, ...totals };
@@ -48,8 +53,7 @@ export function createStatus(
     ret: 0,
     httpStatus: 200,
     totals: createTotals({ users: 12, tasks: 3, connections: 7, ingress: 125_000, egress: 12_500_000 }),
-    loss: undefined,
-    stoppedDeliveries: [],
+    losses: NO_LOSSES,
     history: new PollHistory(),
     expectedTasks: [],
     expectedTaskCount: 0,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
-import { START_MS, TallyRun } from '../../support/tally-run.ts';
+import { buildOutputRecord, buildTaskRecord } from '../../../support/record-builders.ts';
+import { START_MS, TallyRun } from '../../../support/tally-run.ts';
 
 /** A server in listings a minute apart: by default it receives, and delivers nothing to five connections. */
 interface Minutes {
@@ -30,8 +30,8 @@ function followMinutes({ input = FLOWING, output = [], connections = [], format 
         }),
       ];
       const tasks = [buildTaskRecord({ inputBytes, outputs })];
-      const { stoppedDeliveries: stopped } = run.commitListing({ tasks }, 60_000);
-      return stopped.map(({ sinceMs }) => String((sinceMs - START_MS) / 60_000)).join() || '-';
+      const { deliveries } = run.commitListing({ tasks }, 60_000).losses;
+      return deliveries.map(({ since }) => String((since.wallMs - START_MS) / 60_000)).join() || '-';
     })
     .join(' ');
 }
@@ -41,8 +41,10 @@ for (const [name, minutes, expected] of [
   ['a byte in between', { output: [0, 0, 1, 1, 1, 1, 1] }, '- - - - - 2 2'],
   ['bytes again', { output: [0, 0, 0, 0, 0, 5, 6] }, '- - - 0 0 - -'],
   ['viewers that have just come', { connections: [0, 0, 0, 4, 5, 6, 9] }, '- - - - - - -'],
-  ['viewers that leave', { connections: [5, 5, 5, 5, 4, 4, 5] }, '- - - 0 - - -'],
-  ['no input any more', { input: [0, 10, 10, 10, 10, 10, 10] }, '- - - 0 - - -'],
+  ['viewers that leave, as nothing comes', { connections: [5, 5, 5, 5, 4, 4, 5] }, '- - - 0 0 0 0'],
+  ['viewers that leave before', { connections: [5, 5, 5, 4, 4, 4, 5] }, '- - - - - - -'],
+  ['no input any more', { input: [0, 10, 10, 10, 10, 10, 10] }, '- - - - - - -'],
+  ['no input later', { input: [0, 10, 20, 30, 30, 30, 30] }, '- - - 0 0 0 -'],
   ['no input at all', { input: [0, 0, 0, 0, 0, 0, 0] }, '- - - - - - -'],
   ['HLS, which is not metered', { format: 'm3u8' }, '- - - - - - -'],
   // The values wait until three listings confirm them.
@@ -60,9 +62,11 @@ test('a server and a format that have stopped are named, whose outputs have five
       buildOutputRecord({ format: 'flv', fileName, httpConnectionsNum: 4 }),
     );
     const tasks = [buildTaskRecord({ vsId: 'server', inputBytes, outputs })];
-    return run.commitListing({ tasks }, 60_000).stoppedDeliveries;
+    const { deliveries } = run.commitListing({ tasks }, 60_000).losses;
+    return deliveries.map(({ since, ...stop }) => ({ ...stop, sinceMs: since.wallMs }));
   };
   commit(1);
-  const stopped = [{ vsId: 'server', format: 'flv', sinceMs: START_MS }];
-  assert.deepEqual(commit(2), stopped);
+  commit(2);
+  const stopped = [{ vsId: 'server', format: 'flv', before: 8, sinceMs: START_MS }];
+  assert.deepEqual(commit(3), stopped);
 });
