@@ -111,7 +111,7 @@ export class Tally {
     this.#details?.beginCommit(listing, expectedNames);
     this.#expectedCounters.beginCommit(expectedNames, time);
     const servers = new ServerSums(rows);
-    const flows = new ListingFlows();
+    const flows = new ListingFlows(rows.outputs.labelSets.length);
     this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames, servers }, time, (reading, gain) => {
       addGain(rows, reading, gain);
       this.#details?.add(reading, gain);
