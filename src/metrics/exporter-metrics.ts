@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import { getWallOffsetMs, readInstant } from '../runtime/instant.ts';
-import { MEMORY_LIMIT_BYTES } from '../runtime/limits.ts';
+import { readMemoryLimit } from '../runtime/limits.ts';
 import { SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
 import type { StateStatistics } from '../state/state-store.ts';
 import type { AccountBudget } from '../tally/account-budget.ts';
@@ -145,7 +145,7 @@ export class ExporterMetrics implements Disposable {
       accounts: columnByLabel(Object.entries(accountBudget?.counts ?? {})),
       accountsLimit: columnOf(accountBudget?.maxAccounts),
       logLinesDropped: columnOf(log?.droppedLines ?? 0),
-      memoryLimit: columnOf(MEMORY_LIMIT_BYTES),
+      memoryLimit: columnOf(readMemoryLimit()),
       configLastReloadSuccessful: columnOf(lastFailureMs === undefined ? 1 : 0),
       configLastReloadSuccess: columnOf(toTimestamp(lastSuccessMs)),
       codeFileValid: columnByLabel(this.#codeFiles.map(toValidity)),
