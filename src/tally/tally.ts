@@ -109,6 +109,7 @@ export class Tally {
     const expectedNames = this.#expectedTasks.names;
     this.#details?.beginCommit(listing, expectedNames);
     this.#expectedCounters.beginCommit(expectedNames, time);
+    for (const task of listing.tasks.values()) this.#expectedCounters.list(task);
     const servers = new ServerSums(rows);
     this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames, servers }, time, (reading, gain) => {
       addGain(rows, reading, gain);
