@@ -127,7 +127,7 @@ export class Tally {
         count: sumColumn(listing.rows.invalidRecords.columns.invalidRecords),
         first: listing.firstRejected[0],
       },
-      tasksWithoutAccount: listing.taskCount - listing.tasks.size,
+      tasksWithoutAccount: listing.taskCount - this.#ledger.liveTaskCount,
       longSilentTasks: servers.longSilentTasks,
       notableTasks: nameNotableTasks(listing.tasks, servers),
       stoppedDeliveries: this.#deliveries.commit(rows, time, this.#ledger.stallAfterMs),
