@@ -70,7 +70,6 @@ export function createExporter(
   const state = stateStore?.statistics;
   const exporterMetrics = new ExporterMetrics({
     clock,
-    logger,
     shard,
     accountBudget,
     log,

@@ -98,7 +98,7 @@ export const SETTINGS = {
     defaultText: 'required without `service_code_files`',
   },
   service_code_files: {
-    doc: 'Files with lists of service codes (.yml, .yaml, .json); `*` matches any part of a file name. The exporter watches them, as with `config.auto_reload`; see docs/service-codes.md.',
+    doc: 'Files with lists of service codes (.yml, .yaml, .json); one `*` matches any part of a file name. The exporter watches them, as with `config.auto_reload`; see docs/service-codes.md.',
     schema: codeGlobList,
   },
   secret: {

@@ -1,7 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import { getWallOffsetMs, readInstant } from '../runtime/instant.ts';
-import { MEMORY_LIMIT_BYTES } from '../runtime/limits.ts';
-import type { Logger } from '../runtime/logger.ts';
+import { readMemoryLimit } from '../runtime/limits.ts';
 import { SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
 import type { StateStatistics } from '../state/state-store.ts';
 import type { AccountBudget } from '../tally/account-budget.ts';
@@ -45,7 +44,6 @@ interface CodeFileStatus {
 
 export interface ExporterMetricsOptions {
   readonly clock: Clock;
-  readonly logger: Pick<Logger, 'warn'>;
   readonly version: string;
   readonly revision: string;
   readonly nodeVersion: string;
@@ -63,7 +61,7 @@ export interface ExporterMetricsOptions {
 export class ExporterMetrics implements Disposable {
   readonly #options: ExporterMetricsOptions;
   readonly #clock: Clock;
-  readonly #defaultMetrics: DefaultMetrics;
+  readonly #defaultMetrics = new DefaultMetrics();
   readonly web = createWebMetrics();
   readonly pollDurations = new Histogram(PROCESS_FAMILIES.pollDuration.buckets);
   readonly #collectVolatile: () => { readonly seconds: number; readonly web: readonly Family[] };
@@ -75,8 +73,7 @@ export class ExporterMetrics implements Disposable {
 
   /** The configuration has just been loaded. */
   constructor(options: ExporterMetricsOptions) {
-    const { clock, logger } = options;
-    this.#defaultMetrics = new DefaultMetrics(logger);
+    const { clock } = options;
     this.#options = options;
     this.#clock = clock;
     this.#configLoads = { lastSuccessMs: clock.monotonic(), lastFailureMs: undefined };
@@ -148,7 +145,7 @@ export class ExporterMetrics implements Disposable {
       accounts: columnByLabel(Object.entries(accountBudget?.counts ?? {})),
       accountsLimit: columnOf(accountBudget?.maxAccounts),
       logLinesDropped: columnOf(log?.droppedLines ?? 0),
-      memoryLimit: columnOf(MEMORY_LIMIT_BYTES),
+      memoryLimit: columnOf(readMemoryLimit()),
       configLastReloadSuccessful: columnOf(lastFailureMs === undefined ? 1 : 0),
       configLastReloadSuccess: columnOf(toTimestamp(lastSuccessMs)),
       codeFileValid: columnByLabel(this.#codeFiles.map(toValidity)),
