@@ -89,7 +89,7 @@ export function withConfiguration(
       ];
       loadReaderModule();
       if (others.has('config.check')) {
-        if (configuration.state !== undefined) await importLevelDb();
+        if (configuration.state?.isDefault === false) await importLevelDb();
         for (const warning of warnings) stderr.write(`${warning}\n`);
         return print(formatConfigurationSummary(loaded));
       }

@@ -157,9 +157,9 @@ export const SETTINGS = {
     default: '100Mbit/s',
   },
   'state.path': {
-    doc: 'Folder of the database that keeps counters across restarts and kills, on a local disk. Only one exporter can use it.',
+    doc: 'Folder of the database that keeps counters across restarts and kills, on a local disk. Only one exporter can use it. `none` turns it off.',
     schema: filePath,
-    defaultText: 'counters start at 0 after every start',
+    defaultText: 'the first folder in `STATE_DIRECTORY`, if it can be used',
   },
   'web.listen_address': {
     doc: 'Addresses to listen on, also Unix sockets (`unix:/path`). The file accepts a list; the flag may be repeated.',

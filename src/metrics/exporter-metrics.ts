@@ -51,8 +51,10 @@ export interface ExporterMetricsOptions {
   readonly shard?: Shard;
   /** Accounts of tasks, inputs and outputs. Default: none. */
   readonly accountBudget?: Pick<AccountBudget, 'counts' | 'maxAccounts'>;
-  /** Numbers of the state; `undefined` without `state.path`. */
+  /** Numbers of the state; `undefined` without state. */
   readonly state?: Readonly<StateStatistics> | undefined;
+  /** `false` if the state has a folder that cannot be used; `undefined` without a folder. */
+  readonly isStateOpen?: boolean | undefined;
   /** Default: every line is written. */
   readonly log?: { readonly droppedLines: number } | undefined;
 }
@@ -133,7 +135,8 @@ export class ExporterMetrics implements Disposable {
   }
 
   #collectProcess(serviceCodes: number): readonly Family[] {
-    const { version, revision, nodeVersion, shard = SINGLE_SHARD, accountBudget, log, state } = this.#options;
+    const { version, revision, nodeVersion, shard = SINGLE_SHARD } = this.#options;
+    const { accountBudget, log, state, isStateOpen } = this.#options;
     const { lastSuccessMs, lastFailureMs } = this.#configLoads;
     const offsetMs = getWallOffsetMs(readInstant(this.#clock));
     const toTimestamp = (ms: number): number => Math.round(ms + offsetMs) / 1000;
@@ -149,6 +152,7 @@ export class ExporterMetrics implements Disposable {
       configLastReloadSuccessful: columnOf(lastFailureMs === undefined ? 1 : 0),
       configLastReloadSuccess: columnOf(toTimestamp(lastSuccessMs)),
       codeFileValid: columnByLabel(this.#codeFiles.map(toValidity)),
+      stateOpen: columnOf(isStateOpen === undefined ? undefined : Number(isStateOpen)),
       stateWriteErrors: columnOf(state?.writeErrors),
       stateDelayedPublications: columnOf(state?.delayedPublications),
       stateLastSuccess: columnOf(state?.lastWriteMs && toTimestamp(state.lastWriteMs)),

@@ -50,13 +50,20 @@ test('one histogram has the durations of the polls of all service codes', async 
   }
 });
 
+async function readStateValues({ readValues }: ReturnType<typeof start>) {
+  return [...(await readValues())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
+}
+
+test('a state whose default folder cannot be used has one series, at 0', async (t) => {
+  assert.deepEqual(await readStateValues(start(t, { isStateOpen: false })), [[CATALOGUE.stateOpen.name, 0]]);
+});
+
 test('the state has series only if there is one, and a time after the first write', async (t) => {
-  const readStateValues = async ({ readValues }: ReturnType<typeof start>) =>
-    [...(await readValues())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
   assert.deepEqual(await readStateValues(start(t)), []);
   const state: StateStatistics = { writeErrors: 0, delayedPublications: 0 };
-  const started = start(t, { state });
+  const started = start(t, { state, isStateOpen: true });
   assert.deepEqual(await readStateValues(started), [
+    [CATALOGUE.stateOpen.name, 1],
     [CATALOGUE.stateWriteErrors.name, 0],
     [CATALOGUE.stateDelayedPublications.name, 0],
   ]);
@@ -66,6 +73,7 @@ test('the state has series only if there is one, and a time after the first writ
     lastWriteMs: 60_050,
   });
   assert.deepEqual(await readStateValues(started), [
+    [CATALOGUE.stateOpen.name, 1],
     [CATALOGUE.stateWriteErrors.name, 1],
     [CATALOGUE.stateDelayedPublications.name, 2],
     [CATALOGUE.stateLastSuccess.name, 1_700_000_060.25],

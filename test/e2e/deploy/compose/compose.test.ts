@@ -90,6 +90,13 @@ test('mounts are folders, which are read-only, and only the exporter has one wit
   );
 });
 
+test('a volume keeps the state of the exporter, in a folder that belongs to the user of the image', () => {
+  const dockerfile = readRepositoryFile('Dockerfile');
+  const [, folder = ''] = /^ +STATE_DIRECTORY=(\S+)/m.exec(dockerfile) ?? [];
+  assert.match(dockerfile, new RegExp(`^COPY .*--chown=65532:65532 \\S+ ${folder}$`, 'm'));
+  assert.ok(readComposeService('exporter').volumes?.includes(`exporter:${folder}`));
+});
+
 test('the exporter finds what its configuration expects at the simulated service', async () => {
   const exporter = readComposeService('exporter');
   const { build, command = [] } = readComposeService('simulator');
