@@ -144,7 +144,11 @@ async function renderTemplate(name: string, alerts: readonly Alert[]): Promise<s
 
 const linksOf = (alertname: string, subject: string): string =>
   `<https://exporter/?service_code=${subject}|Page> · <https://grafana/d/xvs-service-code?a=1&amp;b=2|Dashboard> · <https://runbook#${alertname}|Runbook>`;
-const apiDown = (code: string): Alert => ({ alertname: 'XvsApiDown', labels: { service_code: code } });
+const apiDown = (code: string, status: Alert['status'] = 'firing'): Alert => ({
+  alertname: 'XvsApiDown',
+  labels: { service_code: code },
+  status,
+});
 const stream = (alertname: string, task: string, status: Alert['status'] = 'firing'): Alert => ({
   alertname,
   labels: { task_name: task, service_code: 'A' },
@@ -152,7 +156,14 @@ const stream = (alertname: string, task: string, status: Alert['status'] = 'firi
 });
 
 const ONE = [apiDown('A')];
-const TWELVE = [...'ABCDEFGHIJKL'].map(apiDown);
+const TWELVE = [...'ABCDEFGHIJKL'].map((code) => apiDown(code));
+/** Two codes of three have current listings again. */
+const TWO_ENDED = [apiDown('KIDS', 'resolved'), apiDown('MAIN'), apiDown('NEWS', 'resolved')];
+const ELEVEN_ENDED = [...'ABCDEFGHIJK'].map((code) => apiDown(code, 'resolved'));
+const DROPPED: readonly Alert[] = [
+  { alertname: 'XvsTasksDropped', labels: { service_code: 'A' }, status: 'resolved' },
+  { alertname: 'XvsTasksDropped', labels: { service_code: 'B' } },
+];
 /** A stream that has recovered, and another one that is slow. */
 const RECOVERED_AND_SLOW = [
   stream('XvsExpectedTaskDown', 'main', 'resolved'),
@@ -192,18 +203,54 @@ const RENDERED: readonly [what: string, template: string, alerts: readonly Alert
     TWELVE,
     'XvsApiDown: A is down. First: Mend XvsApiDown. All 12: XvsApiDown: A, B, C, D, E, F, G, H, I, J and 2 more',
   ],
-  ['the alert that fires', 'xvs.title', RECOVERED_AND_SLOW, '[CRITICAL] XvsExpectedTaskSlow: low of A'],
+  [
+    'two of three that have ended',
+    'xvs.title',
+    TWO_ENDED,
+    '[CRITICAL] 2 of 3 are up again: KIDS, NEWS; XvsApiDown: MAIN',
+  ],
+  [
+    'two of three that have ended',
+    'xvs.text',
+    TWO_ENDED,
+    [
+      '*2 of 3 are up again: KIDS, NEWS*',
+      '• MAIN is down.',
+      '*First:* Mend XvsApiDown.',
+      linksOf('XvsApiDown', 'MAIN'),
+    ].join('\n'),
+  ],
+  [
+    'two of three that have ended',
+    'xvs.line',
+    TWO_ENDED,
+    '2 of 3 are up again: KIDS, NEWS. XvsApiDown: MAIN is down. First: Mend XvsApiDown.',
+  ],
+  [
+    'eleven that have ended',
+    'xvs.title',
+    [...ELEVEN_ENDED, apiDown('L')],
+    '[CRITICAL] 11 of 12 are up again: A, B, C, D, E, F, G, H, I, J and 1 more; XvsApiDown: L',
+  ],
+  ['all that have ended', 'xvs.title', ELEVEN_ENDED.slice(0, 2), '[RESOLVED] XvsApiDown: A, B'],
+  ['a loss that has ended', 'xvs.title', DROPPED, '[CRITICAL] 1 of 2 is over: A; XvsTasksDropped: B'],
+  [
+    'the alert that fires',
+    'xvs.title',
+    RECOVERED_AND_SLOW,
+    '[CRITICAL] 1 of 2 is over: XvsExpectedTaskDown of main of A; XvsExpectedTaskSlow: low of A',
+  ],
   [
     'the alert that fires',
     'xvs.text',
     RECOVERED_AND_SLOW,
-    `• low of A is down.\n*First, XvsExpectedTaskSlow:* Mend XvsExpectedTaskSlow.\n${linksOf('XvsExpectedTaskSlow', 'low of A')}`,
+    `*1 of 2 is over: XvsExpectedTaskDown of main of A*\n• low of A is down.\n*First, XvsExpectedTaskSlow:* Mend XvsExpectedTaskSlow.\n${linksOf('XvsExpectedTaskSlow', 'low of A')}`,
   ],
   [
     'the alert that fires',
     'xvs.line',
     RECOVERED_AND_SLOW,
-    'XvsExpectedTaskSlow: low of A is down. First: Mend XvsExpectedTaskSlow.',
+    '1 of 2 is over: XvsExpectedTaskDown of main of A. XvsExpectedTaskSlow: low of A is down. First: Mend XvsExpectedTaskSlow.',
   ],
   [
     'each of two alert names',
@@ -244,7 +291,11 @@ test('no template turns a name into a mention of Slack', async (t) => {
   if (!isInstalled(t, 'amtool')) return;
   const mention = '<!channel>';
   for (const label of [...SUBJECTS, 'instance', 'job', 'cluster']) {
-    const alerts = [{ alertname: 'XvsApiDown', labels: { [label]: mention } }];
+    const labels = { [label]: mention };
+    const alerts: readonly Alert[] = [
+      { alertname: 'XvsApiDown', labels },
+      { alertname: 'XvsApiDown', labels, status: 'resolved' },
+    ];
     assert.match(await renderTemplate('xvs.title', alerts), /‹!channel>/);
     for (const name of ['xvs.title', 'xvs.text'])
       assert.doesNotMatch(await renderTemplate(name, alerts), /<!/, label);
