@@ -89,6 +89,16 @@ test('rules use existing metrics and labels only', async () => {
   );
 });
 
+test('no group has more rules than Mimir accepts, and few series are recorded', () => {
+  const groups = readRuleGroups();
+  assert.ok(groups.length > 1);
+  assert.deepEqual(
+    groups.filter(({ rules }) => rules.length > 20).map(({ name }) => name),
+    [],
+  );
+  assert.ok(readRecordingRules().length <= 6);
+});
+
 test('a rule reads series that its own group records before it, and each is read', () => {
   const read = new Set<string>();
   for (const { rules } of readRuleGroups()) {
@@ -96,8 +106,7 @@ test('a rule reads series that its own group records before it, and each is read
     for (const rule of rules) {
       const names = [...listMetricNames(rule.expr)].filter((name) => name.includes(':'));
       assert.deepEqual(
-        // A series may continue itself.
-        names.filter((name) => !recorded.has(name) && !('record' in rule && rule.record === name)),
+        names.filter((name) => !recorded.has(name)),
         [],
       );
       for (const name of names) read.add(name);
@@ -107,6 +116,14 @@ test('a rule reads series that its own group records before it, and each is read
   assert.deepEqual(
     readRecordingRules().filter(({ record }) => !read.has(record)),
     [],
+  );
+});
+
+test('no rule reads alerts, but the one that compares service codes', () => {
+  const readers = readRules().filter(({ expr }) => /\bALERTS/.test(expr));
+  assert.deepEqual(
+    readers.map((rule) => 'alert' in rule && rule.alert),
+    ['XvsTasksVanished'],
   );
 });
 
@@ -138,7 +155,6 @@ test('sums of documented queries count replicas once, or keep them apart', () =>
 
 /** The rules whose alerts, if any, are on what listings report. */
 const DATA_RULES = readRuleGroups()
-  .filter(({ name }) => name === 'xvs-exporter-service')
   .flatMap(({ rules }) => rules)
   .filter((rule) => !('alert' in rule) || rule.labels['layer'] === 'data');
 
