@@ -1,12 +1,9 @@
-import { describeAddressSpace } from '../runtime/web-assembly.ts';
 import type { ListingTarget } from '../upstream/client.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
-import { BROKEN_HTTP, NO_WASM_MEMORY, NOT_HTTP } from '../upstream/error-classification.ts';
-import { ACCEPTED_CODINGS, UNACCEPTED_CODING } from '../upstream/decoding.ts';
-import { POLL_ERRORS } from '../upstream/errors.ts';
+import { findErrorCodes, FOREIGN_LISTING, NOT_HTTP, POLL_ERRORS } from '../upstream/error-table.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
-import { FOREIGN_LISTING, type FailedListing, type GoodListing } from './fetch-listing.ts';
+import type { FailedListing, GoodListing } from './fetch-listing.ts';
 
 /**
  * What a remedy is found by. Only the poll loop knows what has succeeded, and only an observed poll the rest.
@@ -27,10 +24,6 @@ const NOT_TLS_CODES: readonly string[] = [
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
   'EPROTO',
 ];
-const UNTRUSTED_CERTIFICATE_CODE = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
-const TLS_VERSION_CODE = /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/;
-const REJECTED_CLIENT_CODE = /_ALERT_(?:HANDSHAKE_FAILURE|CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA)$/;
-const INVALID_DATE_CODE = /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/;
 const API_PATH = /\/api(?:\/|$)/;
 /** First bytes of gzip (RFC 1952), each as one character. */
 const GZIP_START = '\u001f\u008b';
@@ -45,7 +38,7 @@ const CLOCK_TOLERANCE_MS = 30_000;
 export function findRemedies(symptoms: Symptoms): readonly string[] {
   const remedies = [...diagnoseExchange(symptoms), ...diagnoseRejection(symptoms)];
   const { error } = symptoms.fetched;
-  return remedies.length > 0 || error === undefined ? remedies : [POLL_ERRORS[error.reason].check];
+  return remedies.length > 0 || error === undefined ? remedies : [POLL_ERRORS[error.reason].remedy];
 }
 
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
@@ -53,7 +46,8 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   const { target, fetched, connection, times, hasSucceeded = false, hasOriginSucceeded = false } = symptoms;
   const { baseUrl } = target;
   const { error, response } = fetched;
-  const { host, hostname, port, origin, pathname } = new URL(baseUrl);
+  const url = new URL(baseUrl);
+  const { host, hostname, origin, pathname } = url;
   const path = pathname.replace(/\/+$/, '');
   const { reason, code = '', addresses = 1, isCutOff, invalidByte } = error ?? {};
   const status = response?.status ?? 0;
@@ -65,25 +59,8 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   const isBroken = response === undefined && (reason === 'reset' || code === NOT_HTTP);
   if (!hasOriginSucceeded && !baseUrl.startsWith('https:') && (isBroken || status === 400))
     yield `The server at ${host} may expect TLS. If it does, use https:// in upstream.base_url.`;
-  if (code === BROKEN_HTTP)
-    yield 'The response breaks HTTP, although curl and browsers may accept it. Report the error to the operator of the service or of the proxy in front of it.';
-  if (code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL')
-    yield `The server at ${host} does not offer HTTP/1.1, only another protocol such as HTTP/2 (ALPN). Enable HTTP/1.1 there.`;
-  if (TLS_VERSION_CODE.test(code))
-    yield `The server at ${host} does not offer TLS 1.2 or later. Enable it there.`;
-  if (REJECTED_CLIENT_CODE.test(code))
-    yield `The server at ${host} rejected the handshake. If it requires a client certificate, check upstream.cert_file and upstream.key_file; otherwise check its ciphers.`;
-  const showCertificate = `openssl s_client -showcerts -connect ${hostname}:${port || 443}`;
-  if (UNTRUSTED_CERTIFICATE_CODE.test(code))
-    yield `The certificate was issued by an untrusted authority. Add the certificate of that authority to the PEM file upstream.ca_file. To see the chain: ${showCertificate}`;
-  if (INVALID_DATE_CODE.test(code))
-    yield 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.';
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    yield `The certificate was not issued for ${host}. Use a host name of the certificate in upstream.base_url. To see it: ${showCertificate}`;
-  if (code === NO_WASM_MEMORY) yield describeAddressSpace();
-  else if (reason === 'resources') yield POLL_ERRORS.resources.check;
-  if (reason === 'dns')
-    yield `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`;
+  const remedy = error && findErrorCodes(error.reason, code)?.remedy;
+  if (remedy !== undefined) yield typeof remedy === 'string' ? remedy : remedy(url);
   if (addresses > 1)
     yield `The name has ${addresses} addresses, and none of them accepted a connection. Check each of them, and whether the name should have all of them.`;
   if (code === 'ECONNREFUSED' && connection?.proxy === undefined)
@@ -117,9 +94,7 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield 'The service requests fewer polls. Raise poll.interval, and check whether another exporter polls the same service codes.';
   if (status >= 500 && response?.retryAfterMs === undefined)
     yield 'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.';
-  if (code === FOREIGN_LISTING)
-    yield `The listing is that of another service code. Most likely a cache in front of the service ignores the query of the address (service_code). Exclude ${TASK_LIST_PATH} from caching.`;
-  else if (response !== undefined && response.ageMs > 0)
+  if (code !== FOREIGN_LISTING && response !== undefined && response.ageMs > 0)
     yield `The response comes from a cache and is ${response.ageMs / 1000} s old. Exclude ${TASK_LIST_PATH} from caching.`;
   if (error === undefined && fetched.listing.rows.invalidRecords.labelSets.length > 0)
     yield 'Invalid entries are left out of all sums; xvs_exporter_invalid_records_total counts them. Report them to the operator of the service.';
@@ -133,13 +108,10 @@ function* diagnoseBody(
   { error, bytes, bodyStart = '' }: FailedListing,
   { header }: ResponseHead,
 ): Generator<string> {
-  const { reason, code = '', isCutOff } = error;
+  const { reason, code } = error;
   const text = bodyStart.trimStart();
-  if (code === UNACCEPTED_CODING)
-    yield `The content coding of the response is not one that the exporter accepts. Configure the service, or the proxy that compresses, to send ${ACCEPTED_CODINGS} or no coding, and only one.`;
-  else if (code.startsWith('Z_') && !isCutOff)
-    yield 'The body is not compressed as Content-Encoding says. Check what compresses responses in front of the service: one program may have decompressed the body and kept the header.';
-  else if (reason === 'not_json' && bytes === 0)
+  if (findErrorCodes(reason, code) !== undefined) return;
+  if (reason === 'not_json' && bytes === 0)
     yield 'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.';
   else if (text.startsWith(GZIP_START))
     yield 'The body is compressed with gzip, but the response has no Content-Encoding that says so. Check what compresses responses in front of the service: one program may have compressed the body twice or removed the header.';

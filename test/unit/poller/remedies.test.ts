@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Observation } from '../../../src/diagnostics/observe-poll.ts';
 import { findRemedies, type Symptoms } from '../../../src/poller/remedies.ts';
 import { ALERTS } from '../../../src/web/status-page/problems.ts';
-import { NO_WASM_MEMORY } from '../../../src/upstream/error-classification.ts';
+import { NO_WASM_MEMORY } from '../../../src/upstream/error-table.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { readRepositoryFile } from '../../support/repository.ts';

@@ -4,7 +4,8 @@ import { inspect } from 'node:util';
 
 import { errors } from 'undici';
 
-import { NO_WASM_MEMORY, toUpstreamError } from '../../../src/upstream/error-classification.ts';
+import { toUpstreamError } from '../../../src/upstream/error-classification.ts';
+import { NO_WASM_MEMORY } from '../../../src/upstream/error-table.ts';
 
 function createSystemError(code: string): Error {
   return Object.assign(new Error('message of the system'), { code });
