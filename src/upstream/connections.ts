@@ -190,6 +190,9 @@ export class UpstreamConnections implements AsyncDisposable {
         if (socket instanceof Socket) observer?.onConnected(socket);
         if (socket instanceof TLSSocket) {
           limitKeyUpdates(socket);
+          // In TLS 1.3, a server rejects a client after the handshake. Else undici would take the end that
+          // follows the alert for the cause, because it listens later.
+          socket.on('error', (error) => socket.destroy(error));
           const notAfterMs = this.#certificatePaths.findSoonestExpiryMs(socket.getPeerCertificate(true));
           this.#certificateNotAfterMs.set(`${target.protocol}//${target.host ?? ''}`, notAfterMs);
         }

@@ -9,6 +9,7 @@ import {
   POLL_ERRORS,
   PREMATURE_EOF,
   UNEXPECTED_END,
+  UNNAMED_CERTIFICATE_ERROR,
 } from './error-table.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason, UpstreamError } from './errors.ts';
 
@@ -35,7 +36,8 @@ export function toUpstreamError(error: unknown, hasHeaders = false): UpstreamErr
     .filter((found) => found !== undefined && !INTERNAL_CODE.test(found))
     .join(', ');
   const sentence = findErrorCodes(reason, code)?.sentence ?? POLL_ERRORS[reason].sentence;
-  const detail = getParserWords(cause) ?? codes;
+  const words = code === UNNAMED_CERTIFICATE_ERROR ? getErrorMessage(cause) : getParserWords(cause);
+  const detail = words ?? codes;
   const message = detail === '' ? sentence : `${sentence} (${detail})`;
   return new UpstreamError(reason, message, {
     code,

@@ -34,11 +34,16 @@ export const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 export const UNEXPECTED_END = 'Z_BUF_ERROR';
 /** WebAssembly got no address space. The error of V8 has no code. */
 export const NO_WASM_MEMORY = 'WASM_MEMORY';
+/** Node.js has names for some errors of certificates only. The message has OpenSSL's words. */
+export const UNNAMED_CERTIFICATE_ERROR = 'UNSPECIFIED';
 /** A listing is another account's. */
 export const FOREIGN_LISTING = 'FOREIGN_LISTING';
 
 const showCertificate = ({ hostname, port }: URL): string =>
   `openssl s_client -showcerts -connect ${hostname}:${port || 443}`;
+
+const checkClientCertificate = ({ host }: URL): string =>
+  `The server at ${host} rejected the client certificate, or requires one. Check upstream.cert_file and upstream.key_file: whether the certificate is valid, for clients, and of an authority that the server trusts.`;
 
 /**
  * Why polls fail, by the label `reason` and the code of the error: a system's, OpenSSL's, the HTTP client's
@@ -82,10 +87,27 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
         codes: /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/,
         remedy: ({ host }) => `The server at ${host} does not offer TLS 1.2 or later. Enable it there.`,
       },
+      // Names of OpenSSL 3.0 (SSLV3_ALERT_…, TLSV1_ALERT_…, TLSV13_ALERT_…) and 3.2 (SSL/TLS_ALERT_…).
       {
-        codes: /_ALERT_(?:HANDSHAKE_FAILURE|CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA)$/,
+        codes: /^ERR_SSL_\S+_ALERT_(?:CERTIFICATE_REQUIRED|NO_CERTIFICATE)$/,
+        sentence: 'The service requires a client certificate',
+        remedy: checkClientCertificate,
+      },
+      {
+        codes:
+          /^ERR_SSL_\S+_ALERT_(?:(?:BAD|UNSUPPORTED)_CERTIFICATE|CERTIFICATE_(?:REVOKED|EXPIRED|UNKNOWN)|UNKNOWN_CA|ACCESS_DENIED|DECRYPT_ERROR)$/,
+        sentence: 'The service rejected the client certificate, or requires one',
+        remedy: checkClientCertificate,
+      },
+      {
+        codes: /^ERR_SSL_\S+_ALERT_(?:HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY)$/,
         remedy: ({ host }) =>
           `The server at ${host} rejected the handshake. If it requires a client certificate, check upstream.cert_file and upstream.key_file; otherwise check its ciphers.`,
+      },
+      {
+        codes: /^ERR_SSL_\S+_(?:UNRECOGNIZED_NAME|ALERT_INTERNAL_ERROR)$/,
+        remedy: ({ host }) =>
+          `The server at ${host} has no certificate for this name, or failed. Check the host in upstream.base_url, and the log of that server.`,
       },
       {
         codes: /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/,
@@ -103,9 +125,16 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
           `The certificate was not issued for ${server.host}. Use a host name of the certificate in upstream.base_url. To see it: ${showCertificate(server)}`,
       },
       {
-        codes:
-          /^(?:EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/,
+        codes: /^INVALID_PURPOSE$/,
+        remedy: (server) =>
+          `The certificate is not for servers (extended key usage). Replace it. To see it: ${showCertificate(server)}`,
       },
+      {
+        codes: new RegExp(`^${UNNAMED_CERTIFICATE_ERROR}$`),
+        remedy: (server) =>
+          `The certificate, or one above it, has the fault that the message names: for example a name that its authority may not certify, an extension that OpenSSL does not know, or a weak key. Replace it. To see the chain: ${showCertificate(server)}`,
+      },
+      { codes: /^(?:EPROTO|INVALID_CA|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/ },
       { codes: /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT|CRL|ERROR_IN_CERT)_/ },
     ],
   },
