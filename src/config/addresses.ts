@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
+import { formatHostPort } from '../runtime/host-port.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { expectedFound, formatUrl, formatValue } from './config-error.ts';
 import { commaSeparated, schemaMeta } from './schemas.ts';
@@ -81,7 +82,7 @@ export function formatLocalAddress({ host, port, socketPath }: ListenAddress): s
   if (socketPath !== undefined) return 'localhost';
   if (host === undefined || host === '0.0.0.0') return `127.0.0.1:${port}`;
   if (host === '::') return `[::1]:${port}`;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return formatHostPort(host, port);
 }
 
 const listenAddress = parsedBy(

@@ -4,7 +4,7 @@ import type { AccountReservations, Listing, ListingOptions } from '../listing/li
 import { isResourceError } from '../runtime/errors.ts';
 import { isSuccessStatus, type ListingTarget, type UpstreamClient } from '../upstream/client.ts';
 import { toUpstreamError } from '../upstream/error-classification.ts';
-import { FOREIGN_LISTING } from '../upstream/error-table.ts';
+import { FOREIGN_LISTING } from '../upstream/error-codes.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { RequestObserver, ResponseHead } from '../upstream/request-observer.ts';
 

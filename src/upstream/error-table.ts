@@ -1,13 +1,24 @@
 import { describeAddressSpace } from '../runtime/web-assembly.ts';
 import { ACCEPTED_CODINGS, UNACCEPTED_CODING } from './decoding.ts';
-import type { PollErrorReason } from './errors.ts';
+import * as own from './error-codes.ts';
+import type { PollErrorReason, UpstreamError } from './errors.ts';
+import {
+  askForAddress,
+  askForSilentAddress,
+  askNameServers,
+  checkClientCertificate,
+  describePeer,
+  showCertificate,
+  type Peer,
+} from './peer.ts';
 import { TASK_LIST_PATH } from './signing.ts';
 
-/** What an operator does about an error; `server` is the base URL of the service. */
-type Remedy = string | ((server: URL) => string);
+/** What an operator does about an error. */
+type Remedy = string | ((peer: Peer) => string);
 
 interface ErrorCodes {
-  readonly codes: RegExp;
+  /** One code, or a pattern of several. */
+  readonly codes: string | RegExp;
   /** A sentence without a full stop. Default: that of the reason. */
   readonly sentence?: string;
   readonly remedy?: Remedy;
@@ -22,29 +33,6 @@ interface PollErrorKind {
   readonly codes: readonly ErrorCodes[];
 }
 
-/** Bytes that are not HTTP at all, for example a TLS alert. */
-export const NOT_HTTP = 'HPE_INVALID_CONSTANT';
-/** Headers or chunks that some clients accept. */
-export const BROKEN_HTTP = 'UND_ERR_HTTP_PARSER';
-/** A peer closes within a chunked body. */
-export const PREMATURE_EOF = 'HPE_INVALID_EOF_STATE';
-/** undici reports any error in headers so if they have a Content-Length. */
-export const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
-/** A compressed body ends early. */
-export const UNEXPECTED_END = 'Z_BUF_ERROR';
-/** WebAssembly got no address space. The error of V8 has no code. */
-export const NO_WASM_MEMORY = 'WASM_MEMORY';
-/** Node.js has names for some errors of certificates only. The message has OpenSSL's words. */
-export const UNNAMED_CERTIFICATE_ERROR = 'UNSPECIFIED';
-/** A listing is another account's. */
-export const FOREIGN_LISTING = 'FOREIGN_LISTING';
-
-const showCertificate = ({ hostname, port }: URL): string =>
-  `openssl s_client -showcerts -connect ${hostname}:${port || 443}`;
-
-const checkClientCertificate = ({ host }: URL): string =>
-  `The server at ${host} rejected the client certificate, or requires one. Check upstream.cert_file and upstream.key_file: whether the certificate is valid, for clients, and of an authority that the server trusts.`;
-
 /**
  * Why polls fail, by the label `reason` and the code of the error: a system's, OpenSSL's, the HTTP client's
  * or our own. Codes that no row has are `connect`.
@@ -54,16 +42,52 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
     sentence: 'The service did not respond in time',
     remedy:
       'Check the load of the service and packet loss on the network. If listings are large, raise upstream.timeout.',
-    codes: [{ codes: /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/ }],
+    codes: [
+      {
+        codes: own.NO_FREE_CONNECTION,
+        sentence: 'No connection to the service was free',
+        remedy:
+          'Other polls used all connections, as many as upstream.max_connections. Check the load of the service, or raise that setting.',
+      },
+      {
+        codes: own.NO_ADDRESS,
+        sentence: 'The name of the service was not resolved',
+        remedy: askNameServers,
+      },
+      {
+        codes: new RegExp(`^(?:ETIMEDOUT|${own.CONNECT_TIMEOUT}|${own.NO_CONNECTION})$`),
+        sentence: 'The service accepted no connection',
+        remedy: askForSilentAddress,
+      },
+      {
+        codes: own.NO_HANDSHAKE,
+        sentence: 'The service did not complete the TLS handshake',
+        remedy: ({ url: { host } }) =>
+          `The server at ${host} accepted the connection, but not TLS. Check that this port speaks HTTPS, its load, and packet loss on the way (MTU).`,
+      },
+      {
+        codes: own.NO_TUNNEL,
+        sentence: 'No tunnel was opened',
+        remedy: ({ url, service }) =>
+          `Check the proxy ${url.host}, and whether it can connect to ${service.host}.`,
+      },
+      {
+        codes: new RegExp(`^(?:UND_ERR_HEADERS_TIMEOUT|${own.NO_RESPONSE})$`),
+        sentence: 'The service did not respond',
+        remedy: ({ role }) =>
+          `The ${role} accepted the connection but did not respond in time. Check its load, or raise upstream.timeout.`,
+      },
+    ],
   },
   dns: {
     sentence: 'The name of the service could not be resolved',
     remedy: 'Check the host name in upstream.base_url and the DNS servers of this machine.',
     codes: [
+      { codes: /^EAI_AGAIN$/, remedy: askNameServers },
       {
         codes: /^(?:EAI_.*|ENOTFOUND|ENODATA)$/,
-        remedy: ({ hostname }) =>
-          `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`,
+        remedy: ({ url: { hostname }, setting }) =>
+          `This machine cannot resolve the name ${hostname}. Check its spelling in ${setting}, and the DNS servers of this machine.`,
       },
     ],
   },
@@ -71,7 +95,40 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
     sentence: 'Could not connect to the service',
     remedy:
       'Check the host and port in upstream.base_url, that the service is running, firewalls and proxy settings.',
-    codes: [],
+    codes: [
+      {
+        codes: /^ECONNREFUSED$/,
+        remedy: askForAddress('refused the connection', 'check that the server runs'),
+      },
+      {
+        codes: /^(?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/,
+        remedy: askForAddress('cannot be reached', 'check the routes and firewalls on the way'),
+      },
+      {
+        codes: /^(?:EACCES|EPERM)$/,
+        remedy: ({ addresses }) =>
+          `This machine forbids connections to ${new Intl.ListFormat('en').format(addresses)}. Check its firewall, SELinux, and IPAddressDeny of the unit.`,
+      },
+      {
+        codes: /^EADDRNOTAVAIL$/,
+        remedy:
+          'This machine has no free local port or no address for the connection. Check its network interfaces, and how many connections it has (ss -s).',
+      },
+      {
+        codes: new RegExp(`^${own.PROXY_STATUS}407$`),
+        remedy:
+          'The proxy requires a user name and a password. Set them in the environment: http_proxy or https_proxy=http://user:password@host:port.',
+      },
+      {
+        codes: new RegExp(`^${own.PROXY_STATUS}5`),
+        remedy: ({ service: { host } }) =>
+          `The proxy could not connect to ${host}. Check upstream.base_url, and the network of the proxy.`,
+      },
+      {
+        codes: new RegExp(`^${own.PROXY_STATUS}`),
+        remedy: ({ service: { host } }) => `The proxy refuses connections to ${host}. Permit them there.`,
+      },
+    ],
   },
   tls: {
     sentence: 'Could not establish a trusted TLS connection to the service',
@@ -80,12 +137,13 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
     codes: [
       {
         codes: /^ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL$/,
-        remedy: ({ host }) =>
+        remedy: ({ url: { host } }) =>
           `The server at ${host} does not offer HTTP/1.1, only another protocol such as HTTP/2 (ALPN). Enable HTTP/1.1 there.`,
       },
       {
         codes: /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/,
-        remedy: ({ host }) => `The server at ${host} does not offer TLS 1.2 or later. Enable it there.`,
+        remedy: ({ url: { host } }) =>
+          `The server at ${host} does not offer TLS 1.2 or later. Enable it there.`,
       },
       // Names of OpenSSL 3.0 (SSLV3_ALERT_…, TLSV1_ALERT_…, TLSV13_ALERT_…) and 3.2 (SSL/TLS_ALERT_…).
       {
@@ -101,18 +159,18 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
       },
       {
         codes: /^ERR_SSL_\S+_ALERT_(?:HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY)$/,
-        remedy: ({ host }) =>
+        remedy: ({ url: { host } }) =>
           `The server at ${host} rejected the handshake. If it requires a client certificate, check upstream.cert_file and upstream.key_file; otherwise check its ciphers.`,
       },
       {
         codes: /^ERR_SSL_\S+_(?:UNRECOGNIZED_NAME|ALERT_INTERNAL_ERROR)$/,
-        remedy: ({ host }) =>
+        remedy: ({ url: { host } }) =>
           `The server at ${host} has no certificate for this name, or failed. Check the host in upstream.base_url, and the log of that server.`,
       },
       {
         codes: /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/,
-        remedy: (server) =>
-          `The certificate was issued by an untrusted authority. Add the certificate of that authority to the PEM file upstream.ca_file. To see the chain: ${showCertificate(server)}`,
+        remedy: (peer) =>
+          `The certificate was issued by an untrusted authority. Add the certificate of that authority to ${peer.role === 'proxy' ? 'a PEM file, and name it in the environment: NODE_EXTRA_CA_CERTS (upstream.ca_file is for the service alone)' : 'the PEM file upstream.ca_file'}. To see the chain: ${showCertificate(peer)}`,
       },
       {
         codes: /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
@@ -121,18 +179,18 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
       },
       {
         codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-        remedy: (server) =>
-          `The certificate was not issued for ${server.host}. Use a host name of the certificate in upstream.base_url. To see it: ${showCertificate(server)}`,
+        remedy: (peer) =>
+          `The certificate was not issued for ${peer.url.host}. Use a host name of the certificate in ${peer.setting}. To see it: ${showCertificate(peer)}`,
       },
       {
         codes: /^INVALID_PURPOSE$/,
-        remedy: (server) =>
-          `The certificate is not for servers (extended key usage). Replace it. To see it: ${showCertificate(server)}`,
+        remedy: (peer) =>
+          `The certificate is not for servers (extended key usage). Replace it. To see it: ${showCertificate(peer)}`,
       },
       {
-        codes: new RegExp(`^${UNNAMED_CERTIFICATE_ERROR}$`),
-        remedy: (server) =>
-          `The certificate, or one above it, has the fault that the message names: for example a name that its authority may not certify, an extension that OpenSSL does not know, or a weak key. Replace it. To see the chain: ${showCertificate(server)}`,
+        codes: own.UNNAMED_CERTIFICATE_ERROR,
+        remedy: (peer) =>
+          `The certificate, or one above it, has the fault that the message names: for example a name that its authority may not certify, an extension that OpenSSL does not know, or a weak key. Replace it. To see the chain: ${showCertificate(peer)}`,
       },
       { codes: /^(?:EPROTO|INVALID_CA|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/ },
       { codes: /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT|CRL|ERROR_IN_CERT)_/ },
@@ -147,32 +205,45 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
         sentence: 'The service closed the connection before the end of the response',
       },
       {
-        codes: new RegExp(`^${LENGTH_MISMATCH}$`),
+        codes: own.LENGTH_MISMATCH,
         sentence: 'The body is not as long as Content-Length says',
       },
       { codes: /^(?:ECONNRESET|ECONNABORTED|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/ },
-      { codes: new RegExp(`^${PREMATURE_EOF}$`) },
+      { codes: own.PREMATURE_EOF },
     ],
   },
   http_status: {
     sentence: 'The service answered with an HTTP error',
     remedy:
       'From status 500 on, check the service and its load balancer; below, set upstream.base_url to the address of the service, without the path /api/….',
-    codes: [],
+    codes: [
+      {
+        codes: own.UNASKED_STATUS,
+        remedy:
+          'The service, or a proxy in front of it, sends a status (1xx) for which the request did not ask. Report it to its operator.',
+      },
+    ],
   },
   too_large: {
     sentence: 'The listing exceeds upstream.max_response_size',
     remedy: 'If listings of this size are expected, raise upstream.max_response_size.',
-    codes: [{ codes: /^UND_ERR_HEADERS_OVERFLOW$/, sentence: 'The response headers are too large' }],
+    codes: [
+      {
+        codes: /^UND_ERR_HEADERS_OVERFLOW$/,
+        sentence: 'The response headers are too large',
+        remedy:
+          'The headers of the response exceed 16 KiB, whatever upstream.max_response_size is. Check which program in front of the service adds them.',
+      },
+    ],
   },
   // Bytes that break HTTP, too: usually another program listens there; `reset` would blame the network.
   not_json: {
     sentence: 'The response is not JSON',
     remedy: 'Check which server listens at upstream.base_url: it may be a proxy or a login page.',
     codes: [
-      { codes: new RegExp(`^${NOT_HTTP}$`), sentence: 'The response is not HTTP' },
+      { codes: own.NOT_HTTP, sentence: 'The response is not HTTP' },
       {
-        codes: new RegExp(`^${BROKEN_HTTP}$`),
+        codes: own.BROKEN_HTTP,
         sentence: 'The headers or chunks break HTTP',
         remedy:
           'The response breaks HTTP, although curl and browsers may accept it. Report the error to the operator of the service or of the proxy in front of it.',
@@ -180,10 +251,10 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
       // undici 7 accepts statuses below 100 in its parser and fails an assertion after it.
       { codes: /^ERR_ASSERTION$/, sentence: 'The response body could not be decoded' },
       {
-        codes: new RegExp(`^${UNACCEPTED_CODING}$`),
+        codes: UNACCEPTED_CODING,
         remedy: `The content coding of the response is not one that the exporter accepts. Configure the service, or the proxy that compresses, to send ${ACCEPTED_CODINGS} or no coding, and only one.`,
       },
-      { codes: new RegExp(`^${UNEXPECTED_END}$`), sentence: 'The listing is cut off' },
+      { codes: own.UNEXPECTED_END, sentence: 'The listing is cut off' },
       {
         codes: /^(?:Z|ERR_BROTLI|ERR__ERROR)_/,
         sentence: 'The response body could not be decoded',
@@ -197,7 +268,7 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
     remedy: 'Check that upstream.base_url is the address of the service, and the interface version.',
     codes: [
       {
-        codes: new RegExp(`^${FOREIGN_LISTING}$`),
+        codes: own.FOREIGN_LISTING,
         remedy: `The listing is that of another service code. Most likely a cache in front of the service ignores the query of the address (service_code). Exclude ${TASK_LIST_PATH} from caching.`,
       },
     ],
@@ -214,7 +285,7 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
       { codes: /^EMFILE$/, remedy: 'Raise the limit of open files of the process (ulimit -n, LimitNOFILE).' },
       { codes: /^ENFILE$/, remedy: 'Raise the limit of open files of this machine (sysctl fs.file-max).' },
       {
-        codes: new RegExp(`^${NO_WASM_MEMORY}$`),
+        codes: own.NO_WASM_MEMORY,
         sentence: 'WebAssembly got no address space from this machine',
         remedy: () => describeAddressSpace(),
       },
@@ -229,5 +300,13 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
 
 /** The row of a code among those of its reason. */
 export function findErrorCodes(reason: PollErrorReason, code = ''): ErrorCodes | undefined {
-  return POLL_ERRORS[reason].codes.find(({ codes }) => codes.test(code));
+  return POLL_ERRORS[reason].codes.find(({ codes }) =>
+    typeof codes === 'string' ? codes === code : codes.test(code),
+  );
+}
+
+/** The remedy that the code of an error shows. `baseUrl` is that of the service. */
+export function findCodeRemedy(error: UpstreamError, baseUrl: string): string | undefined {
+  const remedy = findErrorCodes(error.reason, error.code)?.remedy;
+  return typeof remedy === 'function' ? remedy(describePeer(error, baseUrl)) : remedy;
 }

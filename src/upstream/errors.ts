@@ -21,13 +21,22 @@ export function getCodeKind(reason: PollErrorReason): 'ret' | 'status' {
   return reason === 'api_error' ? 'ret' : 'status';
 }
 
+/** An address that was tried, if it is known, and the code of what came of it. */
+export interface Attempt {
+  /** With its port. */
+  readonly address: string | undefined;
+  readonly code: string | undefined;
+}
+
 export interface UpstreamErrorDetails {
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;
   /** Code of the system, TLS or HTTP client error: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   readonly code?: string | undefined;
-  /** Addresses of the name that were tried; the code is that of the first one. */
-  readonly addresses?: number;
+  /** Addresses that were tried; the code of the error is that of the first one. */
+  readonly attempts?: readonly Attempt[];
+  /** URL of the proxy, without credentials, if the error is one of it or of the connection to it. */
+  readonly proxy?: string | undefined;
   /** Whether the body is the start of a listing. */
   readonly isCutOff?: boolean;
   /** Offset of the first byte that is not JSON. */
@@ -42,7 +51,8 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly code: string | undefined;
-  readonly addresses: number | undefined;
+  readonly attempts: readonly Attempt[];
+  readonly proxy: string | undefined;
   readonly isCutOff: boolean;
   readonly invalidByte: number | undefined;
 
@@ -52,7 +62,8 @@ export class UpstreamError extends Error {
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
     this.code = details.code;
-    this.addresses = details.addresses;
+    this.attempts = details.attempts ?? [];
+    this.proxy = details.proxy;
     this.isCutOff = details.isCutOff === true;
     this.invalidByte = details.invalidByte;
   }

@@ -57,11 +57,7 @@ function createFailure({ ret, ...details }: UpstreamErrorDetails & { ret?: numbe
   return { ...NOTHING_READ, error, ret };
 }
 
-const createFailureWithReason = (
-  reason: PollErrorReason,
-  message: string,
-  code?: string,
-): FailedListing => ({
+const createFailureWithReason = (reason: PollErrorReason, message: string, code?: string): FailedListing => ({
   ...NOTHING_READ,
   error: new UpstreamError(reason, message, { code }),
   ret: undefined,
