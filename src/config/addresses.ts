@@ -77,12 +77,15 @@ export function formatListenAddress({ host = '', port, socketPath }: ListenAddre
   return socketPath === undefined ? `${host}:${port}` : `unix:${socketPath}`;
 }
 
-/** Formats the authority of a URL for a request from this machine. All interfaces become the loopback one. */
+/**
+ * Formats the authority of a URL for a request from this machine. All interfaces become the loopback one. A
+ * URL cannot have the zone of an address (`%eth0`).
+ */
 export function formatLocalAddress({ host, port, socketPath }: ListenAddress): string {
   if (socketPath !== undefined) return 'localhost';
   if (host === undefined || host === '0.0.0.0') return `127.0.0.1:${port}`;
   if (host === '::') return `[::1]:${port}`;
-  return formatHostPort(host, port);
+  return formatHostPort(host.replace(/%.*/, ''), port);
 }
 
 const listenAddress = parsedBy(
