@@ -74,7 +74,7 @@ function parseListenAddress(raw: unknown): ListenAddress | undefined {
 }
 
 export function formatListenAddress({ host = '', port, socketPath }: ListenAddress): string {
-  return socketPath === undefined ? `${host}:${port}` : `unix:${socketPath}`;
+  return socketPath === undefined ? formatHostPort(host, port) : `unix:${socketPath}`;
 }
 
 /**
