@@ -160,7 +160,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
     const webConfigurationSource =
       configFile === undefined
         ? DEFAULT_WEB_CONFIGURATION_SOURCE
-        : await openWebConfiguration(configFile, LOCAL_FILE_SYSTEM, logger);
+        : await openWebConfiguration(configFile, LOCAL_FILE_SYSTEM, clock, logger);
     const polling = poller.start();
     const reload = configuration.web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;
     const routes = { reload };
