@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { StaticLabels } from '../families/family.ts';
+import { findFirstEndMs } from '../runtime/certificates.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { PolledCode } from '../poller/polled-code.ts';
 import type { ClientOptions } from '../upstream/client.ts';
@@ -22,7 +23,10 @@ export interface Configuration extends Readonly<ReturnType<typeof readStaticSett
   readonly upstream: Pick<
     ClientOptions,
     'timeoutMs' | 'maxResponseBytes' | 'maxConnections' | 'tls' | 'proxy'
-  >;
+  > & {
+    /** When the first certificate of `cert_file` expires; `undefined` without one. */
+    readonly certificateNotAfterMs?: number;
+  };
   /** Those that this process polls, each once; empty if files have none yet or other shards poll all. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly shard: Shard;
@@ -141,6 +145,7 @@ export async function readUpstreamSettings(
     maxResponseBytes: get('upstream.max_response_size'),
     maxConnections: get('upstream.max_connections'),
     tls,
+    ...(cert !== undefined && { certificateNotAfterMs: findFirstEndMs(cert) }),
     proxy: readProxySettings(environment, problems),
   };
 }

@@ -87,7 +87,8 @@ async function describeMistake(name: string, { args = [], env = {}, yml }: Mista
   copyFileSync(fixturePath('tls/client.pem'), folder.at('client.pem'));
   copyFileSync(fixturePath('tls/server.key'), folder.at('server.key'));
   for (const own of ['expired', 'server-only', 'nameless', 'not-yet-valid'])
-    for (const file of [`${own}.pem`, `${own}.key`]) copyFileSync(fixturePath(`tls/${file}`), folder.at(file));
+    for (const file of [`${own}.pem`, `${own}.key`])
+      copyFileSync(fixturePath(`tls/${file}`), folder.at(file));
   for (const own of ['nameless', 'not-yet-valid'])
     writeFileSync(
       folder.at(`web-${own}.yml`),
