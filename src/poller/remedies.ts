@@ -25,6 +25,8 @@ const NOT_TLS_CODES: readonly string[] = [
   'EPROTO',
 ];
 const API_PATH = /\/api(?:\/|$)/;
+/** Schemes of users and tokens; the service signs. */
+const HTTP_AUTHENTICATION = /^\s*(?:Basic|Bearer|Digest|Negotiate|NTLM)\b/i;
 const REJECTIONS: readonly number[] = [401, 403];
 /** undici's code of a connection that the peer has closed, after the handshake. */
 const CLOSED = 'UND_ERR_SOCKET';
@@ -182,6 +184,10 @@ function* diagnoseRejection({ target, fetched }: Symptoms): Generator<string> {
   if (!isApiError) {
     if (response === undefined || !REJECTIONS.includes(response.status)) return;
     if (asksForCertificate(bodyStart, response.status)) return;
+  }
+  if (response?.status === 401 && HTTP_AUTHENTICATION.test(response.header('www-authenticate') ?? '')) {
+    yield 'A program in front of the service asks for a user and a password or a token (WWW-Authenticate), of which the interface has none. Exclude the exporter from that, or set upstream.base_url to the service itself.';
+    return;
   }
   if (QUOTED.test(secret))
     yield 'The secret includes quotes. Remove them unless they are part of the secret; docker --env-file does not strip quotes.';

@@ -334,7 +334,7 @@ class TunnelPool extends Pool {
       const data = await super.connect(options);
       if (data.statusCode === 200) return data;
       data.socket.on('error', () => undefined).destroy();
-      throw createProxyStatusError(data.statusCode, this.#proxy);
+      throw createProxyStatusError(data.statusCode, this.#proxy, data.headers['proxy-authenticate']);
     } catch (error) {
       const failure = toUpstreamError(error, { proxy: this.#proxy });
       throw failure.reason === 'reset'

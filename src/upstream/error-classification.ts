@@ -25,6 +25,8 @@ const UNASKED_STATUSES: ReadonlyMap<string, number> = new Map([
 ]);
 /** The words of undici for a proxy that rejects a request with plain http. */
 const PROXY_AUTHENTICATION = /^Proxy Authentication Required/;
+/** The names of RFC 9110's registry that proxies use; the rest of the header is the proxy's own text. */
+const AUTHENTICATION_SCHEMES = /\b(?:Basic|Digest|Negotiate|NTLM|Kerberos)\b/gi;
 /** Around the error of a proxy's certificate. */
 const PROXY_TLS = 'UND_ERR_PRX_TLS';
 
@@ -74,9 +76,15 @@ export function createUnaskedStatusError(found: string, status?: number): Upstre
   return new UpstreamError('http_status', message, { status, code: UNASKED_STATUS });
 }
 
-/** A proxy opens no tunnel, or asks for a password. Its status is none of the service. */
-export function createProxyStatusError(status: number, proxy: string | undefined): UpstreamError {
-  const message = `Expected HTTP status 200 from the proxy, found ${status}`;
+/** A proxy opens no tunnel, or asks for a password as `challenge` says. The status is not the service's. */
+export function createProxyStatusError(
+  status: number,
+  proxy: string | undefined,
+  challenge: string | readonly string[] = '',
+): UpstreamError {
+  const schemes = String(challenge).match(AUTHENTICATION_SCHEMES) ?? [];
+  const found = [status, ...(schemes.length > 0 ? [`(${[...new Set(schemes)].join(', ')})`] : [])].join(' ');
+  const message = `Expected HTTP status 200 from the proxy, found ${found}`;
   return new UpstreamError('connect', message, { code: `${PROXY_STATUS}${status}`, proxy });
 }
 

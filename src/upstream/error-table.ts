@@ -117,7 +117,7 @@ export const POLL_ERRORS: Readonly<Record<PollErrorReason, PollErrorKind>> = {
       {
         codes: new RegExp(`^${own.PROXY_STATUS}407$`),
         remedy:
-          'The proxy requires a user name and a password. Set them in the environment: http_proxy or https_proxy=http://user:password@host:port.',
+          'The proxy requires a user name and a password. Set them in the environment: http_proxy or https_proxy=http://user:password@host:port. The exporter knows Basic authentication alone.',
       },
       {
         codes: new RegExp(`^${own.PROXY_STATUS}5`),

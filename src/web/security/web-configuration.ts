@@ -46,7 +46,8 @@ export async function openWebConfiguration(
     }
     current = next;
     for (const listener of listeners) listener(next);
-    for (const warning of findWebWarnings(next, clock.now())) logger.warn({ warning }, 'Questionable configuration');
+    for (const warning of findWebWarnings(next, clock.now()))
+      logger.warn({ warning }, 'Questionable configuration');
     logLoaded(next);
   };
   return {

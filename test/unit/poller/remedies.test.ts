@@ -183,6 +183,8 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'a listing that is cut off': { fetched: createFailure('not_json', { isCutOff: true }) },
   'an empty body': receive(''),
   'status 401': respond(401),
+  'status 401 that asks for a password': respond(401, { 'www-authenticate': 'Basic realm="staging"' }),
+  'status 401 that asks for a signature': respond(401, { 'www-authenticate': 'xvs' }),
   'status 403': respond(403),
   'status 407': respond(407),
   'status 429': respond(429),

@@ -106,6 +106,16 @@ describe('a tunnel that fails', () => {
     assert.equal(message, 'No tunnel was opened within 0.05s');
   });
 
+  it('with status 407 names how the proxy authenticates, and nothing else of its header', async (t) => {
+    const head = 'HTTP/1.1 407 No\r\nproxy-authenticate: NTLM\r\nproxy-authenticate: Negotiate abc==\r\n\r\n';
+    const httpsProxy = await serveRaw(t, (socket) => socket.end(head));
+    const { message } = await assertFailsWith(
+      collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET),
+      'connect',
+    );
+    assert.equal(message, 'Expected HTTP status 200 from the proxy, found 407 (NTLM, Negotiate)');
+  });
+
   it('because the authority of the proxy is not trusted is tls, and names the proxy', async (t) => {
     const httpsProxy = await serveHttps(t, server, respond);
     const client = openClient(t, { proxy: { httpsProxy, httpProxy: httpsProxy }, tls: { ca } });

@@ -4,7 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { findWebWarnings, loadWebConfiguration } from '../../../../src/web/security/web-configuration-file.ts';
+import {
+  findWebWarnings,
+  loadWebConfiguration,
+} from '../../../../src/web/security/web-configuration-file.ts';
 import { catchConfigErrorMessage } from '../../../support/configuration.ts';
 import { assertGolden, readFixture, readIdentity } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
@@ -69,7 +72,10 @@ for (const [name, found] of [
   ['expired', [/expected a certificate that is valid, found one that expired on 2001-01-01/]],
   ['not-yet-valid', [/found one that begins on 2090-01-01/]],
   ['nameless', [/expected a host name or address of this server in subjectAltName, found none/]],
-  ['client', [/expected a certificate for servers, found one for other uses/, /in subjectAltName, found none/]],
+  [
+    'client',
+    [/expected a certificate for servers, found one for other uses/, /in subjectAltName, found none/],
+  ],
 ] as const)
   test(`of the server certificate ${name}, ${found.length} warnings tell why no scraper takes it`, async (t) => {
     const path = join(certificateFolder(t), 'web.yml');
