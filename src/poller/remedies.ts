@@ -6,9 +6,7 @@ import { findCodeRemedy, findErrorCodes, POLL_ERRORS } from '../upstream/error-t
 import type { ResponseHead } from '../upstream/request-observer.ts';
 import type { FailedListing, GoodListing } from './fetch-listing.ts';
 
-/**
- * What a remedy is found by. Only the poll loop knows what has succeeded, and only an observed poll the rest.
- */
+/** What a remedy is found by. Only the poll loop knows what has succeeded. */
 export interface Symptoms {
   readonly target: ListingTarget;
   readonly fetched: GoodListing | FailedListing;
@@ -16,7 +14,6 @@ export interface Symptoms {
   readonly hasSucceeded?: boolean;
   /** Whether a poll at its scheme, host and port has. */
   readonly hasOriginSucceeded?: boolean;
-  readonly connection?: { readonly proxy?: string };
 }
 
 const NOT_TLS_CODES: readonly string[] = [
@@ -50,7 +47,7 @@ export function findRemedies(symptoms: Symptoms): readonly string[] {
 
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
 function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
-  const { target, fetched, connection, hasSucceeded = false, hasOriginSucceeded = false } = symptoms;
+  const { target, fetched, hasSucceeded = false, hasOriginSucceeded = false } = symptoms;
   const { baseUrl } = target;
   const { error, response } = fetched;
   const { host, hostname, origin, pathname } = new URL(baseUrl);
@@ -72,7 +69,7 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   if (remedy !== undefined) yield remedy;
   if (reason === 'timeout' && response !== undefined)
     yield 'The response started but did not end in time. If listings are large, raise upstream.timeout.';
-  const proxy = failedProxy ?? connection?.proxy;
+  const proxy = failedProxy ?? error?.viaProxy ?? response?.viaProxy;
   if (error !== undefined && proxy !== undefined)
     yield `The request went through the proxy ${proxy}, set by http_proxy or https_proxy in the environment. To connect directly, add ${hostname} to no_proxy.`;
   const hasApiPath = API_PATH.test(path);

@@ -204,7 +204,8 @@ export class UpstreamClient implements AsyncDisposable {
     };
     const times = readResponseTimes(header, requestMs, this.#clock.now());
     const certificateNotAfterMs = connections.getCertificateNotAfterMs(origin);
-    const head = { status, ...times, certificateNotAfterMs, header };
+    const { viaProxy } = exchange;
+    const head = { status, ...times, certificateNotAfterMs, viaProxy, header };
     observer?.onResponse(head);
     return { head, body };
   }

@@ -86,6 +86,8 @@ type Connect = (progress: Progress) => buildConnector.connector;
 /** A request that was sent, or waits for a connection. */
 export interface Exchange {
   readonly response: Promise<Dispatcher.ResponseData<unknown>>;
+  /** Host and port of the proxy that it goes through. */
+  readonly viaProxy: string | undefined;
   /** Classifies the error of the response. */
   toError(error: unknown): UpstreamError;
   /** The error of a response that has not come in time. */
@@ -121,16 +123,18 @@ export class UpstreamConnections implements AsyncDisposable {
     const dispatcher = this.#dispatchers.get(key) ?? this.#createDispatcher(usedProxy);
     this.#dispatchers.set(key, dispatcher);
     const isTunnelled = usedProxy !== undefined && origin.startsWith('https:');
-    const usedOrigin = usedProxy === undefined ? undefined : new URL(usedProxy).origin;
-    const peer = isTunnelled ? undefined : usedOrigin;
+    const usedUrl = usedProxy === undefined ? undefined : new URL(usedProxy);
+    const peer = isTunnelled ? undefined : usedUrl?.origin;
     const use = new ClientUse();
-    const describe = () => ({ addresses: use.client?.progress.addresses ?? [], proxy: peer });
+    const viaProxy = usedUrl?.host;
+    const describe = () => ({ addresses: use.client?.progress.addresses ?? [], proxy: peer, viaProxy });
     return {
       response: dispatcher.request({ ...request, reset: isFresh, opaque: use }),
+      viaProxy,
       toError: (error) => toUpstreamError(error, describe()),
       toTimeoutError: (timeoutMs) => {
         const { waitsFor = NO_FREE_CONNECTION } = use.client?.progress ?? {};
-        const proxyInUse = waitsFor === NO_TUNNEL ? usedOrigin : peer;
+        const proxyInUse = waitsFor === NO_TUNNEL ? usedUrl?.origin : peer;
         return createTimeoutError(waitsFor, timeoutMs, { ...describe(), proxy: proxyInUse });
       },
     };

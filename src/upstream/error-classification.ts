@@ -40,6 +40,7 @@ interface RequestContext {
   readonly addresses?: readonly string[];
   /** URL of the proxy, without credentials, if the connection is one to it. */
   readonly proxy?: string | undefined;
+  readonly viaProxy?: string | undefined;
 }
 
 /**
@@ -48,7 +49,7 @@ interface RequestContext {
  * URL with its query.
  */
 export function toUpstreamError(error: unknown, context: RequestContext = {}): UpstreamError {
-  const { hasHeaders = false, addresses = [], proxy } = context;
+  const { hasHeaders = false, addresses = [], proxy, viaProxy } = context;
   const cause = findCause(error);
   if (cause instanceof UpstreamError) return cause;
   const unasked = cause instanceof errors.SocketError ? UNASKED_STATUSES.get(cause.message) : undefined;
@@ -66,6 +67,7 @@ export function toUpstreamError(error: unknown, context: RequestContext = {}): U
     code,
     attempts,
     proxy,
+    viaProxy,
     isCutOff: code === UNEXPECTED_END,
     cause: error instanceof Error ? copyMessageAndStack(error) : undefined,
   });
@@ -92,13 +94,13 @@ export function createProxyStatusError(
 export function createTimeoutError(
   code: string,
   timeoutMs: number,
-  { addresses = [], proxy }: RequestContext,
+  { addresses = [], proxy, viaProxy }: RequestContext,
 ): UpstreamError {
   const tried = code === NO_CONNECTION ? addresses : addresses.slice(-1);
   const attempts = tried.map((address) => ({ address, code: undefined }));
   const named = attempts.length === 0 ? '' : ` (${formatAttempts(attempts)})`;
   const message = `${getSentence('timeout', code, proxy)} within ${timeoutMs / 1000}s${named}`;
-  return new UpstreamError('timeout', message, { code, attempts, proxy });
+  return new UpstreamError('timeout', message, { code, attempts, proxy, viaProxy });
 }
 
 /** That of the reason or, if it says more, of the code. */

@@ -37,6 +37,8 @@ export interface UpstreamErrorDetails {
   readonly attempts?: readonly Attempt[];
   /** URL of the proxy, without credentials, if the error is one of it or of the connection to it. */
   readonly proxy?: string | undefined;
+  /** Host and port of the proxy that the request went through. */
+  readonly viaProxy?: string | undefined;
   /** Whether the body is the start of a listing. */
   readonly isCutOff?: boolean;
   /** Offset of the first byte that is not JSON. */
@@ -53,6 +55,7 @@ export class UpstreamError extends Error {
   readonly code: string | undefined;
   readonly attempts: readonly Attempt[];
   readonly proxy: string | undefined;
+  readonly viaProxy: string | undefined;
   readonly isCutOff: boolean;
   readonly invalidByte: number | undefined;
 
@@ -64,6 +67,7 @@ export class UpstreamError extends Error {
     this.code = details.code;
     this.attempts = details.attempts ?? [];
     this.proxy = details.proxy;
+    this.viaProxy = details.viaProxy;
     this.isCutOff = details.isCutOff === true;
     this.invalidByte = details.invalidByte;
   }

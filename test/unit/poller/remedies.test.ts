@@ -134,7 +134,21 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'a proxy that requires a password': failAtProxy('connect', { code: 'PROXY_STATUS_407' }),
   'a proxy that does not permit the service': failAtProxy('connect', { code: 'PROXY_STATUS_403' }),
   'a proxy that cannot connect to the service': failAtProxy('connect', { code: 'PROXY_STATUS_502' }),
+  'status 503 through a proxy': {
+    fetched: createFailure(
+      'http_status',
+      {},
+      { response: createResponse({ status: 503, viaProxy: 'proxy.example.com:3128' }) },
+    ),
+  },
   'a proxy that opens no tunnel': failAtProxy('timeout', { code: 'NO_TUNNEL' }),
+  'a chain of an unknown authority through a proxy': {
+    fetched: createFailure(
+      'tls',
+      { code: 'SELF_SIGNED_CERT_IN_CHAIN', viaProxy: 'proxy.example.com:3128' },
+      { response: undefined },
+    ),
+  },
   'a working proxy': proxy,
   'no address space for WebAssembly': fail('resources', NO_WASM_MEMORY),
   'a timeout without a free connection': wait('NO_FREE_CONNECTION'),

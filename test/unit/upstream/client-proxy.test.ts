@@ -22,7 +22,8 @@ describe('the proxy', () => {
       ['user:p%40ss@', `Basic ${Buffer.from('user:p@ss').toString('base64')}`],
     ] as const) {
       const client = openClient(t, { proxy: { httpProxy: proxy.url.replace('//', `//${userInfo}`) } });
-      assert.equal((await collectListing(client, targetAt(url))).body.toString(), '{}');
+      const listing = await collectListing(client, targetAt(url));
+      assert.deepEqual([listing.body.toString(), listing.viaProxy], ['{}', new URL(proxy.url).host]);
       assert.equal(proxy.seen.at(-1), `${request} ${credentials}`);
     }
   });
@@ -33,7 +34,11 @@ describe('the proxy', () => {
     const client = openClient(t, { proxy: proxied, tls: { ca } });
     assert.equal((await collectListing(client, targetAt(url))).status, 200);
     assert.deepEqual(proxy.seen, [`CONNECT ${url.replace('https://', '')} -`]);
-    await assertFailsWith(collectListing(openClient(t, { proxy: proxied }), targetAt(url)), 'tls');
+    const error = await assertFailsWith(
+      collectListing(openClient(t, { proxy: proxied }), targetAt(url)),
+      'tls',
+    );
+    assert.deepEqual([error.proxy, error.viaProxy], [undefined, new URL(proxy.url).host]);
   });
 
   it('of http is not used for https', async (t) => {
