@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
+import { formatHostPort } from '../runtime/host-port.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { expectedFound, formatUrl, formatValue } from './config-error.ts';
 import { commaSeparated, schemaMeta } from './schemas.ts';
@@ -73,15 +74,18 @@ function parseListenAddress(raw: unknown): ListenAddress | undefined {
 }
 
 export function formatListenAddress({ host = '', port, socketPath }: ListenAddress): string {
-  return socketPath === undefined ? `${host}:${port}` : `unix:${socketPath}`;
+  return socketPath === undefined ? formatHostPort(host, port) : `unix:${socketPath}`;
 }
 
-/** Formats the authority of a URL for a request from this machine. All interfaces become the loopback one. */
+/**
+ * Formats the authority of a URL for a request from this machine. All interfaces become the loopback one. A
+ * URL cannot have the zone of an address (`%eth0`).
+ */
 export function formatLocalAddress({ host, port, socketPath }: ListenAddress): string {
   if (socketPath !== undefined) return 'localhost';
   if (host === undefined || host === '0.0.0.0') return `127.0.0.1:${port}`;
   if (host === '::') return `[::1]:${port}`;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return formatHostPort(host.replace(/%.*/, ''), port);
 }
 
 const listenAddress = parsedBy(

@@ -78,17 +78,6 @@ export function findKeyPairMistake(
   return isOwn ? undefined : rejectKey('the key of a different certificate');
 }
 
-/** OpenSSL negotiates no others, whatever the peer knows. */
-const NEGOTIATED_CURVES: readonly unknown[] = ['prime256v1', 'secp384r1', 'secp521r1', undefined];
-
-/** Warns of a certificate (PEM) with which every handshake fails. */
-export function findCurveWarning(cert: string): string | undefined {
-  const curve = new X509Certificate(cert).publicKey.asymmetricKeyDetails?.namedCurve;
-  if (NEGOTIATED_CURVES.includes(curve)) return undefined;
-  const remedy = 'every handshake fails: use P-256, P-384 or RSA';
-  return expectedFound('a key that TLS can use', `one on the curve ${curve}`, remedy);
-}
-
 function catchErrorCode(call: () => unknown): string | undefined {
   try {
     call();

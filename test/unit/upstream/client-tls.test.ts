@@ -64,23 +64,4 @@ describe('TLS', () => {
     const client = openClient(t, { tls: { ca, ...readIdentity('client') } });
     assert.equal((await collectListing(client, targetAt(url))).status, 200);
   });
-
-  // In TLS 1.3 the server rejects the client after the handshake, and a Node.js server only closes the
-  // connection.
-  for (const [maxVersion, reason] of [
-    ['TLSv1.2', 'tls'],
-    ['TLSv1.3', 'reset'],
-  ] as const) {
-    it(`fails with ${reason} over ${maxVersion} if a required client certificate is missing`, async (t) => {
-      const options = {
-        ...readIdentity('server'),
-        ca,
-        requestCert: true,
-        rejectUnauthorized: true,
-        maxVersion,
-      };
-      const url = await serveHttps(t, options, respond);
-      await assertFailsWith(collectListing(openClient(t, { tls: { ca } }), targetAt(url)), reason);
-    });
-  }
 });
