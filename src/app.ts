@@ -68,16 +68,9 @@ export function createExporter(
 
   const state = stateStore?.statistics;
   const isStateOpen = configuration.state && stateStore !== undefined;
-  const exporterMetrics = new ExporterMetrics({
-    clock,
-    shard,
-    accountBudget,
-    log,
-    state,
-    isStateOpen,
-    getClientCertificateNotAfterMs: () => upstream.certificateNotAfterMs,
-    ...build,
-  });
+  const getClientCertificateNotAfterMs = () => upstream.certificateNotAfterMs;
+  const numbers = { clock, accountBudget, state, isStateOpen, getClientCertificateNotAfterMs };
+  const exporterMetrics = new ExporterMetrics({ shard, log, ...numbers, ...build });
   const store = new Store();
   const client = new UpstreamClient({ ...toClientOptions(upstream, build), clock });
   const poller = new Poller({
@@ -95,11 +88,9 @@ export function createExporter(
     store,
     exporterMetrics,
     poller,
-    clock,
     configuration,
     build,
-    accountBudget,
-    state,
+    ...numbers,
     getCodesOnOtherShards: () => codesOnOtherShards,
   });
 
