@@ -1,8 +1,11 @@
 import { AccountShare, type AccountBudget } from '../account-budget.ts';
-import { countAccounts, countDepartedParts, dropDepartedParts, type TaskAccount } from './task-account.ts';
+import { countAccounts, countDepartedParts, keepDepartedParts, type TaskAccount } from './task-account.ts';
 
 /** How long accounts of tasks that left are kept; the longest time between processes that is believed. */
 export const REMEMBERED_MS = 6 * 60 * 60 * 1000;
+
+/** Of one task; of one that lists more, as many as it lists. */
+const MIN_KEPT_PARTS = 4;
 
 /** The accounts of tasks that left, in the order in which they left, and of parts that left live tasks. */
 export class DepartedAccounts {
@@ -23,9 +26,11 @@ export class DepartedAccounts {
     return this.#tasks;
   }
 
-  /** Counts the accounts of a live task, which had so many live ones before. */
+  /** Counts the accounts of a live task, which had so many live ones before, and limits the departed ones. */
   updateCount(account: TaskAccount, liveBefore: number): void {
-    const live = countAccounts(account) - liveBefore;
+    const listed = countAccounts(account);
+    keepDepartedParts(account, Math.max(MIN_KEPT_PARTS, listed));
+    const live = listed - liveBefore;
     const departed = this.#followParts(account);
     if (live !== 0 || departed !== 0) this.share.add({ live, departed });
   }
@@ -82,7 +87,7 @@ export class DepartedAccounts {
   }
 
   #dropParts(account: TaskAccount): void {
-    dropDepartedParts(account);
+    keepDepartedParts(account, 0);
     this.share.add({ departed: this.#followParts(account) });
   }
 }

@@ -1,6 +1,6 @@
 import type { TaskReading } from '../../listing/listing.ts';
 import type { Instant } from '../../runtime/instant.ts';
-import { countDeparted, countListed, dropDeparted, type PartAccounts } from './part-accounts.ts';
+import { countDeparted, countListed, dropDeparted, listDeparted, type PartAccounts } from './part-accounts.ts';
 
 export interface TaskAccount {
   readonly id: string;
@@ -67,8 +67,13 @@ export function countDepartedParts({ inputs, outputs }: TaskAccount): number {
   return countDeparted(inputs) + countDeparted(outputs);
 }
 
-/** Forgets inputs and outputs that have left the task. */
-export function dropDepartedParts(account: TaskAccount): void {
-  account.inputs = dropDeparted(account.inputs);
-  account.outputs = dropDeparted(account.outputs);
+/** Forgets inputs and outputs that have left the task, but the last `count` of them. */
+export function keepDepartedParts(account: TaskAccount, count: number): void {
+  const { inputs, outputs } = account;
+  if (countDepartedParts(account) <= count) return;
+  const departed = [...listDeparted(inputs), ...listDeparted(outputs)];
+  departed.sort((a, b) => (b.departedMs ?? 0) - (a.departedMs ?? 0));
+  const kept = new Set(departed.slice(0, count));
+  account.inputs = dropDeparted(inputs, kept);
+  account.outputs = dropDeparted(outputs, kept);
 }
