@@ -1,6 +1,12 @@
 import type { TaskReading } from '../../listing/listing.ts';
 import type { Instant } from '../../runtime/instant.ts';
-import { countDeparted, countListed, dropDeparted, listDeparted, type PartAccounts } from './part-accounts.ts';
+import {
+  countDeparted,
+  countListed,
+  dropDeparted,
+  listDeparted,
+  type PartAccounts,
+} from './part-accounts.ts';
 
 export interface TaskAccount {
   readonly id: string;

@@ -54,7 +54,13 @@ async function openReadableState(
   folder: TemporaryFolder,
   chmod?: OpenDatabaseOptions['chmod'],
 ): Promise<{ readonly modes: readonly string[]; readonly warnings: readonly unknown[] }> {
-  const names = ['database', 'database.set-aside-20260131T235959123Z', 'database-dumps', 'databases', 'other'];
+  const names = [
+    'database',
+    'database.set-aside-20260131T235959123Z',
+    'database-dumps',
+    'databases',
+    'other',
+  ];
   for (const name of names) {
     mkdirSync(folder.at(name));
     chmodSync(folder.at(name), 0o755);
