@@ -1,5 +1,11 @@
 import { AccountShare, type AccountBudget } from '../account-budget.ts';
-import { countAccounts, countDepartedParts, keepDepartedParts, type TaskAccount } from './task-account.ts';
+import {
+  addLastSeen,
+  countAccounts,
+  countDepartedParts,
+  keepDepartedParts,
+  type TaskAccount,
+} from './task-account.ts';
 
 /** How long accounts of tasks that left are kept; the longest time between processes that is believed. */
 export const REMEMBERED_MS = 6 * 60 * 60 * 1000;
@@ -13,6 +19,8 @@ export class DepartedAccounts {
   /** Live tasks with accounts of parts that left them, and how many. */
   readonly #departedParts = new Map<TaskAccount, number>();
   readonly #onForget: (account: TaskAccount) => void;
+  /** Of the tasks that left, see {@link addLastSeen}: walking over all for each write would take long. */
+  #lastSeenSum = 0;
   /** All accounts of the service code. */
   readonly share: AccountShare;
 
@@ -24,6 +32,10 @@ export class DepartedAccounts {
 
   get tasks(): Iterable<TaskAccount> {
     return this.#tasks;
+  }
+
+  get lastSeenSum(): number {
+    return this.#lastSeenSum;
   }
 
   /** Counts the accounts of a live task, which had so many live ones before, and limits the departed ones. */
@@ -38,13 +50,14 @@ export class DepartedAccounts {
   add(account: TaskAccount): void {
     const live = countAccounts(account);
     this.#tasks.add(account);
+    this.#lastSeenSum = addLastSeen(this.#lastSeenSum, account);
     this.#departedParts.delete(account);
     this.share.add({ live: -live, departed: live });
   }
 
   takeBack(account: TaskAccount): void {
     const live = countAccounts(account);
-    this.#tasks.delete(account);
+    this.#remove(account);
     this.#followParts(account);
     this.share.add({ live, departed: -live });
   }
@@ -57,9 +70,14 @@ export class DepartedAccounts {
   }
 
   forget(account: TaskAccount): void {
-    this.#tasks.delete(account);
+    this.#remove(account);
     this.share.add({ departed: -countAccounts(account) - countDepartedParts(account) });
     this.#onForget(account);
+  }
+
+  #remove(account: TaskAccount): void {
+    this.#tasks.delete(account);
+    this.#lastSeenSum = addLastSeen(this.#lastSeenSum, account, -1);
   }
 
   /** Returns how many more parts have left a live task. */

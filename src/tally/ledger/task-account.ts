@@ -63,6 +63,14 @@ export function createTaskAccount({ id, vsId, progress }: TaskReading, at: Insta
   };
 }
 
+const SUM_MODULUS = 2 ** 32;
+
+/** Adds to a sum of when tasks were last listed, or subtracts. As a remainder it is exact in any order. */
+export function addLastSeen(sum: number, { lastSeen }: TaskAccount, factor: 1 | -1 = 1): number {
+  const remainder = (sum + factor * lastSeen.monotonicMs) % SUM_MODULUS;
+  return remainder < 0 ? remainder + SUM_MODULUS : remainder;
+}
+
 /** Accounts of a task while it is listed: at least one for its input. */
 export function countAccounts({ inputs, outputs }: TaskAccount): number {
   return Math.max(1, countListed(inputs)) + countListed(outputs);

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { AccountBudget } from '../../../src/tally/account-budget.ts';
 import { DepartedAccounts } from '../../../src/tally/ledger/departed-accounts.ts';
 import { createTaskAccount } from '../../../src/tally/ledger/task-account.ts';
-import { MAX_COST_RATIO } from '../../support/cost-ratio.ts';
+import { MAX_COST_RATIO, measureCostRatio } from '../../support/cost-ratio.ts';
+import { buildTaskRecord } from '../../support/record-builders.ts';
+import { TallyRun } from '../../support/tally-run.ts';
 
 const ACCOUNTS = 80_000;
 const EVICTED = 40_000;
@@ -52,4 +54,16 @@ test(`evicting ${EVICTED} accounts costs what forgetting as many expired ones do
     assert.equal(departed.share.departed, ACCOUNTS - EVICTED);
   });
   assert.ok(evicted <= MAX_COST_RATIO * expired, `${evicted} ms, ${expired} ms to forget them`);
+});
+
+test(`a listing costs what it does without the accounts of ${ACCOUNTS} tasks that have left`, async () => {
+  const createRun = (departed: number): (() => void) => {
+    const run = new TallyRun();
+    const list = (count: number) =>
+      Array.from({ length: count }, (_, index) => buildTaskRecord({ id: `${index}` }));
+    run.commitListing({ tasks: list(departed) });
+    return () => void run.commitListing({ tasks: list(1) });
+  };
+  const ratio = await measureCostRatio(createRun(ACCOUNTS), createRun(1));
+  assert.ok(ratio <= MAX_COST_RATIO, `${ratio.toFixed(1)} times`);
 });
