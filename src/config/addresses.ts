@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { formatHostPort } from '../runtime/host-port.ts';
+import { MAX_URL_CHARACTERS } from '../runtime/limits.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { expectedFound, formatUrl, formatValue } from './config-error.ts';
 import { commaSeparated, schemaMeta } from './schemas.ts';
@@ -19,9 +20,6 @@ export function findUrlHint(raw: string): string | undefined {
   return port > 65_535 ? 'a port is at most 65535' : undefined;
 }
 
-/** As for request targets. A host of 20,000 combining marks would take 0.2 s. */
-const MAX_URL_LENGTH = 2048;
-
 /** An http or https URL without a trailing slash, user, query and fragment. */
 function createBaseUrl(example: string, page: RegExp, expectedRoot: string) {
   const form = `an http or https URL such as ${example}`;
@@ -30,8 +28,8 @@ function createBaseUrl(example: string, page: RegExp, expectedRoot: string) {
     .transform((raw, context) => {
       const fail = (expectation: string, found: string, hint?: string) =>
         reject(context, expectedFound(expectation, found, hint));
-      if (raw.length > MAX_URL_LENGTH)
-        return fail(`a URL of at most ${MAX_URL_LENGTH} characters`, formatUrl(raw));
+      if (raw.length > MAX_URL_CHARACTERS)
+        return fail(`a URL of at most ${MAX_URL_CHARACTERS} characters`, formatUrl(raw));
       if (raw.includes('@')) return fail(`${form}, without user and password`, formatUrl(raw));
       if (/[?#]/.test(raw)) return fail(`${form}, without "?" and "#"`, formatValue(raw));
       const url = URL.canParse(raw) ? new URL(raw) : undefined;

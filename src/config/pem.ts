@@ -35,24 +35,37 @@ function findBadCertificate(text: string): string | undefined {
 }
 
 /**
- * Finds authorities that have signed each other. Node.js, which takes the first certificate of an issuer's
- * name, follows them for ever.
+ * Finds authorities that have signed each other. Node.js, which takes the first certificate that can be an
+ * issuer (names in any case, key identifiers), follows them for ever.
  */
 export function findCaMistake(text: string): string | undefined {
   const certificates = splitCertificates(text).map((pem) => new X509Certificate(pem));
-  const issuers = new Map(certificates.toReversed().map(({ subject, issuer }) => [subject, issuer]));
-  // What remains leads to no self-signed or missing authority, but to a circle.
-  for (let before = 0; before !== issuers.size;) {
-    before = issuers.size;
-    for (const [subject, issuer] of issuers)
-      if (issuer === subject || !issuers.has(issuer)) issuers.delete(subject);
+  /** Those that lead to a self-signed or missing authority. */
+  const ending = new Set<X509Certificate>();
+  for (const certificate of certificates) {
+    const path = new Set<X509Certificate>();
+    let next: X509Certificate | undefined = certificate;
+    while (next !== undefined && !ending.has(next) && !path.has(next)) {
+      path.add(next);
+      next = findIssuer(next, certificates);
+    }
+    if (next !== undefined && path.has(next)) return describeCircle([...path].slice([...path].indexOf(next)));
+    for (const one of path) ending.add(one);
   }
-  const followed = new Set<string>();
-  let [name = ''] = issuers.keys();
-  if (name === '') return undefined;
-  for (; !followed.has(name); name = issuers.get(name) ?? '') followed.add(name);
-  const names = [...followed].slice([...followed].indexOf(name));
-  const circle = formatValue(names.map((one) => one.replaceAll('\n', ', ')).join(' and '));
+  return undefined;
+}
+
+function findIssuer(
+  certificate: X509Certificate,
+  certificates: readonly X509Certificate[],
+): X509Certificate | undefined {
+  if (certificate.checkIssued(certificate)) return undefined;
+  return certificates.find((candidate) => certificate.checkIssued(candidate));
+}
+
+function describeCircle(certificates: readonly X509Certificate[]): string {
+  const names = certificates.map(({ subject }) => subject.replaceAll('\n', ', '));
+  const circle = formatValue(names.join(' and '));
   const remedy = 'remove one, or put their self-signed certificates first';
   return expectedFound('authorities that lead to a self-signed one', `a circle of ${circle}`, remedy);
 }

@@ -1,3 +1,4 @@
+import { MAX_URL_CHARACTERS } from '../runtime/limits.ts';
 import type { ListingTarget } from '../upstream/client.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
@@ -201,8 +202,9 @@ function* diagnoseRejection({ target, fetched }: Symptoms): Generator<string> {
   yield `${start} the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template).`;
 }
 
-/** Scheme, host and port of the target of a redirect. */
+/** Scheme, host and port of the target of a redirect; `undefined` if it is too long for a URL. */
 export function getRedirectOrigin(response: ResponseHead | undefined): string | undefined {
   const location = response?.header('location') ?? '';
+  if (location.length > MAX_URL_CHARACTERS) return undefined;
   return /^https?:/i.test(location) && URL.canParse(location) ? new URL(location).origin : undefined;
 }

@@ -137,6 +137,7 @@ export class UpstreamClient implements AsyncDisposable {
   ): Promise<Received> {
     const address = buildListingAddress(target.baseUrl, target.serviceCode);
     const connections = this.#connections;
+    const dispatcher = connections.getDispatcher(address.origin);
     const hadResponse = connections.originsWithResponse.has(address.origin);
     try {
       const received = await this.#attempt(target, address, signal, observer);
@@ -144,9 +145,8 @@ export class UpstreamClient implements AsyncDisposable {
       received.body.on('error', () => undefined).destroy();
     } catch (error) {
       const reason = error instanceof UpstreamError ? error.reason : undefined;
-      // Something on the way may have forgotten all connections that were open.
-      if (reason === 'timeout' && hadResponse && connections === this.#connections)
-        this.configure(this.#options);
+      // Something on the way may have forgotten all connections to the origin that were open.
+      if (reason === 'timeout' && hadResponse) connections.drop(address.origin, dispatcher);
       if (reason !== 'reset' || !this.#connections.originsWithResponse.has(address.origin)) throw error;
     }
     return await this.#attempt(target, address, signal, observer, true);

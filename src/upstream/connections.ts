@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { Agent, buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { CLIENT_KEY_EXCHANGE } from '../runtime/key-exchange.ts';
 import { CertificatePaths } from './certificate-path.ts';
@@ -100,8 +100,10 @@ export class UpstreamConnections implements AsyncDisposable {
   readonly originsWithResponse = new Set<string>();
   readonly #options: ConnectionOptions;
   readonly #noProxy: NoProxy;
-  /** By their proxy, and whether they open a connection for each request. */
+  /** Those for new requests, by origin and whether they open a connection for each. */
   readonly #dispatchers = new Map<string, Dispatcher>();
+  /** All that may have a request or a connection. */
+  readonly #openDispatchers = new Set<Dispatcher>();
   readonly #sockets = new Set<Socket>();
   readonly #certificatePaths: CertificatePaths;
   readonly #certificateNotAfterMs = new Map<string, number>();
@@ -116,12 +118,8 @@ export class UpstreamConnections implements AsyncDisposable {
   /** Sends a request; with `isFresh`, on a connection of its own. */
   request(request: Dispatcher.RequestOptions, isFresh: boolean): Exchange {
     const origin = String(request.origin);
-    const { httpProxy, httpsProxy } = this.#options.proxy;
-    const proxy = origin.startsWith('https:') ? httpsProxy : httpProxy;
-    const usedProxy = this.#noProxy.includes(origin) ? undefined : proxy;
-    const key = `${usedProxy} ${isFresh}`;
-    const dispatcher = this.#dispatchers.get(key) ?? this.#createDispatcher(usedProxy);
-    this.#dispatchers.set(key, dispatcher);
+    const dispatcher = this.getDispatcher(origin, isFresh);
+    const usedProxy = this.#findProxy(origin);
     const isTunnelled = usedProxy !== undefined && origin.startsWith('https:');
     const usedUrl = usedProxy === undefined ? undefined : new URL(usedProxy);
     const peer = isTunnelled ? undefined : usedUrl?.origin;
@@ -140,14 +138,37 @@ export class UpstreamConnections implements AsyncDisposable {
     };
   }
 
+  /** The dispatcher of the next request to an origin. */
+  getDispatcher(origin: string, isFresh = false): Dispatcher {
+    const key = toKey(origin, isFresh);
+    const found = this.#dispatchers.get(key);
+    if (found !== undefined) return found;
+    const created = this.#createDispatcher(origin);
+    this.#dispatchers.set(key, created);
+    this.#openDispatchers.add(created);
+    return created;
+  }
+
+  /**
+   * Closes the connections of a dispatcher when their requests have ended, unless later requests to the
+   * origin have another one already.
+   */
+  drop(origin: string, dispatcher: Dispatcher): void {
+    const key = toKey(origin, false);
+    if (this.#dispatchers.get(key) !== dispatcher) return;
+    this.#dispatchers.delete(key);
+    this.originsWithResponse.delete(origin);
+    void dispatcher.close().finally(() => this.#openDispatchers.delete(dispatcher));
+  }
+
   /** Closes each connection when its request has ended. */
   async close(): Promise<void> {
-    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.close()));
+    await Promise.all([...this.#openDispatchers].map((dispatcher) => dispatcher.close()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
+    await Promise.all([...this.#openDispatchers].map((dispatcher) => dispatcher.destroy()));
     // undici does not close sockets that are still connecting.
     for (const socket of this.#sockets) socket.destroy(new Error('The client is closed'));
   }
@@ -157,22 +178,19 @@ export class UpstreamConnections implements AsyncDisposable {
     return this.#certificateNotAfterMs.get(origin);
   }
 
-  #createDispatcher(proxy: string | undefined): Dispatcher {
+  #createDispatcher(origin: string): Dispatcher {
     const { timeoutMs: timeout, maxConnections, tls, clock } = this.#options;
+    const proxy = this.#findProxy(origin);
     const tlsOptions = { ...tls, ...(tls.ca !== undefined && { allowPartialTrustChain: true }) };
     const createPoolOptions = (connect: Connect) => ({
-      factory: (origin: URL, options: object) => new AgingClient(origin, options, connect, clock),
+      factory: (url: URL, options: object) => new AgingClient(url, options, connect, clock),
       connections: maxConnections,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
     });
     if (proxy === undefined) {
-      const poolOptions = createPoolOptions((progress) =>
-        this.#record(this.#createConnector(tlsOptions, progress)),
-      );
-      return new Agent({
-        factory: (origin, options: object) => new Pool(origin, { ...options, ...poolOptions }),
-      });
+      const connect: Connect = (progress) => this.#record(this.#createConnector(tlsOptions, progress));
+      return new Pool(origin, createPoolOptions(connect));
     }
     const connectToProxy: Connect = (progress) => this.#record(this.#createConnector({}, progress));
     const proxyOptions = createPoolOptions(connectToProxy);
@@ -182,15 +200,21 @@ export class UpstreamConnections implements AsyncDisposable {
       proxyTunnel: false,
       requestTls: { timeout, ...tlsOptions, ...TLS_OPTIONS },
       // For plain http, undici asks for a pool to the proxy itself, else for one whose `connect` tunnels.
-      factory: (origin, { connect, ...options }: Pool.Options) =>
-        new Pool(origin, {
+      factory: (url, { connect, ...options }: Pool.Options) =>
+        new Pool(url, {
           ...options,
-          ...(String(origin) === new URL(proxy).href
+          ...(String(url) === new URL(proxy).href
             ? proxyOptions
             : createPoolOptions((progress) => this.#record(noteTunnel(connect, progress)))),
         }),
-      clientFactory: (origin) => new TunnelPool(origin, { ...proxyOptions, headersTimeout: timeout }),
+      clientFactory: (url) => new TunnelPool(url, { ...proxyOptions, headersTimeout: timeout }),
     });
+  }
+
+  #findProxy(origin: string): string | undefined {
+    if (this.#noProxy.includes(origin)) return undefined;
+    const { httpProxy, httpsProxy } = this.#options.proxy;
+    return origin.startsWith('https:') ? httpsProxy : httpProxy;
   }
 
   /** Connects to the addresses of a name one after the other; each has its part of the time. */
@@ -269,6 +293,10 @@ function noteTunnel(connect: Pool.Options['connect'], progress: Progress): build
       callback(...result);
     });
   };
+}
+
+function toKey(origin: string, isFresh: boolean): string {
+  return `${origin} ${isFresh}`;
 }
 
 /** The addresses of a name with several that a socket tried; the peer may have closed the socket. */

@@ -163,6 +163,7 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   },
   'status 404': respond(404),
   'a redirect to another host': respond(301, { location: 'https://other.example.com/x?token=1' }),
+  'a redirect to an address that is too long': respond(301, { location: `https://${'a.'.repeat(1024)}test` }),
   'a redirect within the service': respond(302),
   'a web page, recognized by its first character': receive(' <!doctype html>'),
   'a web page, recognized by its media type': receive('Welcome', {}, HTML),
