@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { plant, PLANTED_FAULTS } from './faults.ts';
 import { checkNight } from './oracle.ts';
 import { runNight } from './run.ts';
 import { imagineLosses } from './script.ts';
@@ -8,9 +9,15 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     nights: { type: 'string', default: '1000' },
     verbose: { type: 'boolean', default: false },
+    // Prints the first night that finds each planted fault, for faults.ts.
+    faults: { type: 'boolean', default: false },
   },
 });
 const first = Number(values.seed);
+if (values.faults) {
+  findFaults();
+  process.exit();
+}
 const kinds = new Map<string, number[]>();
 const startedMs = performance.now();
 for (let seed = first; seed < first + Number(values.nights); seed += 1) {
@@ -31,3 +38,20 @@ process.stdout.write(
   `${values.nights} nights, ${new Set([...kinds.values()].flat()).size} with a violation, ${(Number(values.nights) / seconds).toFixed(1)} a second\n`,
 );
 if (kinds.size > 0) process.exitCode = 1;
+
+function findFaults(): void {
+  const seeds = new Map<string, number>();
+  for (
+    let seed = first;
+    seed < first + Number(values.nights) && seeds.size < PLANTED_FAULTS.length;
+    seed += 1
+  ) {
+    const night = imagineLosses(seed);
+    const sound = runNight(night);
+    if (checkNight(night, sound).length > 0) continue;
+    for (const fault of PLANTED_FAULTS)
+      if (!seeds.has(fault.name) && checkNight(night, plant(fault, night, sound)).length > 0)
+        seeds.set(fault.name, seed);
+  }
+  for (const { name } of PLANTED_FAULTS) process.stdout.write(`${seeds.get(name) ?? 'no night'}: ${name}\n`);
+}
