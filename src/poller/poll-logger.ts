@@ -1,9 +1,13 @@
 import type { Logger } from '../runtime/logger.ts';
 import { readCounts } from '../listing/rows.ts';
-import { isNotable } from '../tally/losses/losses.ts';
+import { findReportedTasks } from '../tally/losses/losses.ts';
+import type { Loss } from '../tally/losses/fall.ts';
 import type { ListingProblems, Snapshot } from '../tally/snapshot.ts';
 import { ExpectedTaskLogger } from './expected-task-logger.ts';
 import type { FailedListing } from './fetch-listing.ts';
+
+/** A line names at most so many servers. */
+const MAX_LOGGED = 10;
 
 /** Logs the outcome of polls: a change of state once at `info` or `warn`, its repetition at `debug`. */
 export class PollLogger {
@@ -67,17 +71,26 @@ export class PollLogger {
     this.#lastFailure = failure;
   }
 
-  #logLosses({ tasks, users, losses }: Snapshot): void {
-    const lostTasks = isNotable(losses.tasks) ? losses.tasks.before : 0;
-    const lostUsers = losses.users?.before ?? 0;
-    const stopped = losses.ingest?.before ?? 0;
-    const servers = losses.servers.map(({ vsId }) => vsId);
-    const deliveries = losses.deliveries.map(({ vsId, format }) => `${vsId} ${format}`);
+  /** A number that only one listing lacks is none that is worth a line. */
+  #logLosses({ at, tasks, users, losses }: Snapshot): void {
+    const countBefore = (loss: Loss | undefined): number =>
+      loss === undefined || loss.since.wallMs === at.wallMs ? 0 : loss.before;
+    const lostTasks = countBefore(findReportedTasks({ losses, users }));
+    const lostUsers = countBefore(losses.users);
+    const stopped = countBefore(losses.ingest);
+    const servers = losses.servers.slice(0, MAX_LOGGED).map(({ vsId }) => vsId);
+    const deliveries = losses.deliveries.slice(0, MAX_LOGGED).map(({ vsId, format }) => `${vsId} ${format}`);
     this.#logProblem('Most tasks are gone', lostTasks, { tasks, tasks_before: lostTasks });
     this.#logProblem('Most users are gone', lostUsers, { users, users_before: lostUsers });
     this.#logProblem('Most live tasks receive nothing', stopped, { tasks_before: stopped });
-    this.#logProblem('Servers have left with their tasks', servers.length, { servers });
-    this.#logProblem('Viewers receive nothing', deliveries.length, { deliveries });
+    this.#logProblem('Servers have left with their tasks', losses.servers.length, {
+      count: losses.servers.length,
+      servers,
+    });
+    this.#logProblem('Viewers receive nothing', losses.deliveries.length, {
+      count: losses.deliveries.length,
+      deliveries,
+    });
   }
 
   #logCounts(message: string, field: string, counts: Readonly<Record<string, number>>): void {

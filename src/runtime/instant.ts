@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Clock } from './clock.ts';
 
 /** A moment, on both clocks: timestamps come from the wall, durations from the monotonic one. */
@@ -7,6 +8,9 @@ export interface Instant {
   /** Milliseconds since some fixed moment; never goes backwards. */
   readonly monotonicMs: number;
 }
+
+/** An {@link Instant} of the state. */
+export const instantSchema = z.object({ monotonicMs: z.number(), wallMs: z.number() }).readonly();
 
 export function readInstant(clock: Pick<Clock, 'now' | 'monotonic'>): Instant {
   return { wallMs: clock.now(), monotonicMs: clock.monotonic() };

@@ -4,15 +4,13 @@ import { countersOf, LIMITED_GROUPS, type LimitedGroupName } from '../listing/la
 import { isNamed } from '../listing/label-values.ts';
 import type { ExpectedCounters } from './expected-counters.ts';
 import type { GroupRows } from './group-rows.ts';
-import type { Instant } from '../runtime/instant.ts';
+import { instantSchema, type Instant } from '../runtime/instant.ts';
 import { NO_VALUE } from './ledger/account.ts';
 import { OWN_INPUT } from '../listing/listing.ts';
 import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
-import { LONGEST_LOSS_MS } from './losses/fall.ts';
-import { lossesSchema } from './losses/loss-memory.ts';
-import type { Losses } from './losses/losses.ts';
+import { lossMemorySchema, type Losses } from './losses/losses.ts';
 import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
 import type { TaskDetails } from './task-details.ts';
 
@@ -42,7 +40,6 @@ const partsSchema = z.union([
   z.array(partSchema),
 ]);
 
-const instantSchema = z.object({ monotonicMs: time, wallMs: z.number() });
 const COUNTER_GROUPS = LIMITED_GROUPS.filter((group) => countersOf(group).length > 0);
 const COUNTERS = COUNTER_GROUPS.flatMap((group) => countersOf(group));
 
@@ -73,7 +70,7 @@ const codeSchema = z.object({
   counters: z.partialRecord(z.enum(COUNTER_GROUPS), rowsSchema),
   details: z.array(taskDetailSchema).describe('with per-task metrics').optional(),
   expectedCounters: z.array(z.tuple([z.string(), expectedCountersSchema])).optional(),
-  losses: lossesSchema.optional(),
+  losses: lossMemorySchema.optional(),
 });
 type CodeEntry = z.output<typeof codeSchema>;
 
@@ -175,7 +172,7 @@ function toCodeEntry({
       counters: recordOf(COUNTER_GROUPS, (group) => groups[group].exportCounters()),
       details: details && [...details.exportDetails()],
       expectedCounters: [...expectedCounters.exportCounters()],
-      losses: losses.exportMemory(),
+      losses: losses.memory,
     }
   );
 }
@@ -249,9 +246,8 @@ function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
   }
   for (const detail of entry.details ?? []) details?.restore(detail);
   expectedCounters.restore(entry.expectedCounters ?? []);
-  // What was lost before a longer gap, or an unknown one, is over.
-  if (entry.losses !== undefined && isGapKnown && gapMs <= LONGEST_LOSS_MS)
-    losses.restore(entry.losses, last);
+  // After an unknown gap, what was lost before is not known.
+  if (entry.losses !== undefined && isGapKnown) losses.restore(entry.losses);
 }
 
 /** `undefined` if the record is not that of a task, or is invalid. */

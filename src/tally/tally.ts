@@ -19,6 +19,7 @@ import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { ExpectedCounters } from './expected-counters.ts';
 import { Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { ServerSums, type LedgerRows } from './ledger/server-sums.ts';
+import { ListingFlows } from './losses/listing-flows.ts';
 import { Losses } from './losses/losses.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
 import type { Counts, ListingProblems, Snapshot } from './snapshot.ts';
@@ -110,17 +111,23 @@ export class Tally {
     this.#details?.beginCommit(listing, expectedNames);
     this.#expectedCounters.beginCommit(expectedNames, time);
     const servers = new ServerSums(rows);
+    const flows = new ListingFlows();
     this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames, servers }, time, (reading, gain) => {
       addGain(rows, reading, gain);
       this.#details?.add(reading, gain);
       this.#expectedCounters.add(reading, gain);
+      flows.add(reading, gain);
     });
     for (const group of LIMITED_GROUPS)
       this.#groups[group].commit(rows[group], time, group === 'accounts' ? servers.absentRows : undefined);
     const losses = this.#losses.commit(
-      { users: listing.users, tasks: listing.taskCount, rows, ingest: servers.ingest },
+      { users: listing.users, tasks: listing.taskCount, rows, flows },
       time,
-      this.#ledger,
+      {
+        stallAfterMs: this.#ledger.stallAfterMs,
+        pollIntervalMs: this.#ledger.pollIntervalMs,
+        maxLabelSets: this.#maxLabelSets,
+      },
     );
     const counts = this.collectCounts();
     const snapshot: Snapshot = {

@@ -12,7 +12,7 @@ import { getWallOffsetMs, readInstant, type Instant } from '../runtime/instant.t
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
 import { countExpectedTasks, listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
 import type { AccountBudget } from '../tally/account-budget.ts';
-import { isNotable, NO_LOSSES, type CodeLosses } from '../tally/losses/losses.ts';
+import { findReportedTasks, NO_LOSSES, type CodeLosses } from '../tally/losses/losses.ts';
 import type { StateStatistics } from '../state/state-store.ts';
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 import { sumListing, type ListingTotals } from './status-page/listing-totals.ts';
@@ -207,12 +207,12 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
 function toCondition(
   state: CodeState,
   totals: ListingTotals | undefined,
-  { tasks: lostTasks, users: lostUsers }: CodeLosses,
+  losses: CodeLosses,
 ): ServiceCodeCondition {
   if (state.lastPoll === undefined) return 'waiting';
   if (state.failure !== undefined) return 'down';
   if (totals === undefined) return 'stale';
-  if (isNotable(lostTasks) || lostUsers !== undefined) return 'lost';
-  const { tasks, ingress, egress } = totals;
+  const { users, tasks, ingress, egress } = totals;
+  if (findReportedTasks({ losses, users }) !== undefined || losses.users !== undefined) return 'lost';
   return tasks > 0 && ingress === 0 && egress === 0 ? 'idle' : 'up';
 }

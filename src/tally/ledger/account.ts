@@ -57,12 +57,15 @@ export interface Findings extends CommitTimes {
   /** Values that wait or that no stream can have carried, except those far below their base. */
   implausibleCount: number;
   waitingCount: number;
-  /** Values above the last listed one of their account, accepted or not. */
-  growingCount: number;
+  /** Values above 0 that differ from the last listed one of their account, accepted or not: bytes flow. */
+  changedCount: number;
+  /** Values that have waited for fewer listings than confirm them: bytes may flow. */
+  undecidedCount: number;
 }
 
 export function createFindings(times: CommitTimes, direction: keyof typeof LINK_RATES): Findings {
-  return { ...times, direction, resetCount: 0, implausibleCount: 0, waitingCount: 0, growingCount: 0 };
+  const counts = { resetCount: 0, implausibleCount: 0, waitingCount: 0, changedCount: 0, undecidedCount: 0 };
+  return { ...times, direction, ...counts };
 }
 
 /** How long a stream can have carried bytes since a moment: at least one poll interval. */
@@ -106,7 +109,7 @@ export function judgeFirst(bytes: number | undefined, streamRate: number, findin
     findings.implausibleCount += 1;
     return 0;
   }
-  if (bytes > 0) findings.growingCount += 1;
+  if (bytes > 0) findings.changedCount += 1;
   return bytes;
 }
 
@@ -114,7 +117,7 @@ export function judgeFirst(bytes: number | undefined, streamRate: number, findin
 export function judge(account: Account, bytes: number, streamRate: number, findings: Findings): number {
   const { baseBytes, streak } = account;
   if (baseBytes === NO_VALUE) return accept(account, bytes, 0, findings);
-  if (bytes > (streak?.lastBytes ?? baseBytes)) findings.growingCount += 1;
+  if (bytes > 0 && bytes !== (streak?.lastBytes ?? baseBytes)) findings.changedCount += 1;
   if (isReturn(account, bytes)) {
     account.formerBytes = 0;
     return accept(account, bytes, 0, findings);
@@ -143,6 +146,7 @@ function wait(account: Account, bytes: number, streamRate: number, findings: Fin
   account.streak = streak;
   if (!isBelieved(account, streak, findings)) {
     findings.waitingCount += 1;
+    if (streak.length < BELIEVED_LISTINGS) findings.undecidedCount += 1;
     if (!hasBegunAgain) findings.implausibleCount += 1;
     return 0;
   }

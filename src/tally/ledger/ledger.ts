@@ -8,6 +8,7 @@ import { createFindings, type Findings, type CommitTimes } from './account.ts';
 import { DepartedAccounts, REMEMBERED_MS } from './departed-accounts.ts';
 import { areOwnInput, updateParts, type PartsUpdate } from './part-accounts.ts';
 import { updateStalls, type LedgerRows, type ServerSum, type ServerSums } from './server-sums.ts';
+import type { InputEvidence, TaskFlow } from './server-sums.ts';
 import {
   countAccounts,
   createTaskAccount,
@@ -57,6 +58,9 @@ export interface TaskGain {
   readonly outputBytes: readonly number[];
   /** Byte counts that wait. */
   readonly waiting: Readonly<Record<Findings['direction'], number>>;
+  readonly flow: TaskFlow;
+  /** When its input last flowed, or its progress changed, in monotonic milliseconds. */
+  readonly activeMs: number;
 }
 
 type TakeGain = (reading: TaskReading, gain: TaskGain) => void;
@@ -65,14 +69,17 @@ interface OpenGain {
   inputBytes: number | undefined;
   readonly outputBytes: number[];
   readonly waiting: Record<Findings['direction'], number>;
+  flow: TaskFlow;
+  activeMs: number;
 }
 
 interface Commit extends ListingToCommit {
   readonly at: Instant;
-  readonly baseline: Instant | undefined;
   readonly isBaseline: boolean;
   /** Whether tasks that are new have just started. */
   readonly isStartSeen: boolean;
+  /** Whether polls have failed for so long that one listing does not tell what is idle. */
+  readonly isAfterGap: boolean;
   /** Departed accounts that were last seen by then, in monotonic milliseconds, are forgotten. */
   readonly forgetBeforeMs: number;
   readonly inputFindings: Findings;
@@ -101,8 +108,6 @@ export class Ledger {
   #listingCount = 0;
   #lastCommit: Instant | undefined;
   #commitBefore: Instant | undefined;
-  /** The first listing of a code of which nothing was known. */
-  #baseline: Instant | undefined;
   /** When this process restored the accounts, and how long the gap was if the wall clock does not tell. */
   #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
   /** Ids of tasks of which the account was removed since the last commit ended. */
@@ -113,6 +118,8 @@ export class Ledger {
     inputBytes: undefined,
     outputBytes: [],
     waiting: { input: 0, http_output: 0 },
+    flow: 'other',
+    activeMs: 0,
   };
   readonly #setOutputGain = (index: number, bytes: number): void => {
     this.#gain.outputBytes[index] = bytes;
@@ -147,16 +154,18 @@ export class Ledger {
       suspendedMs: measureSuspendedMs(this.#lastCommit, at, this.#gap),
       ...this.#gap,
     };
-    if (this.#lastCommit === undefined) this.#baseline = at;
     const commit: Commit = {
       ...listing,
       at,
-      baseline: this.#baseline,
       isBaseline: this.#lastCommit === undefined,
       isStartSeen:
         this.#lastCommit !== undefined &&
         !(this.#gap.unknownGapMs > 0 && this.#lastCommit.monotonicMs <= this.#gap.restoredMs) &&
         at.monotonicMs - this.#lastCommit.monotonicMs <= 3.5 * this.pollIntervalMs,
+      isAfterGap:
+        this.#lastCommit !== undefined &&
+        at.monotonicMs - this.#lastCommit.monotonicMs >
+          Math.max(this.stallAfterMs, 1.5 * this.pollIntervalMs),
       forgetBeforeMs: at.monotonicMs - REMEMBERED_MS,
       inputFindings: createFindings(times, 'input'),
       outputFindings: createFindings(times, 'http_output'),
@@ -260,11 +269,12 @@ export class Ledger {
     const parts = this.#createPartsUpdate(account, reading, commit);
     const update = { commit, account, reading, server, isNew: found === undefined, ...parts };
     const { inputs, outputs } = account;
-    const isFlowing = this.#commitParts(update);
+    const evidence = this.#commitParts(update);
     // Parts that have all grown stay in their arrays.
     if (found === undefined || account.inputs !== inputs || account.outputs !== outputs)
       this.#departed.updateCount(account, countBefore);
-    updateStalls(update, isFlowing, this.stallAfterMs);
+    this.#gain.flow = updateStalls(update, evidence, this.stallAfterMs);
+    this.#gain.activeMs = account.lastActivity.monotonicMs;
     account.lastSeen = commit.at;
     return account;
   }
@@ -286,7 +296,7 @@ export class Ledger {
     account.lastActivity = at;
     setFlag(account, TaskFlag.hasNoLifetime, !isStartSeen);
     setFlag(account, TaskFlag.hasFlowed, false);
-    setFlag(account, TaskFlag.hasGrown, false);
+    setFlag(account, TaskFlag.hasFlowedInSight, false);
     setFlag(account, TaskFlag.isStalled, false);
     servers.get(vsId).add('tasksStarted', isBaseline ? 0 : 1);
   }
@@ -299,11 +309,10 @@ export class Ledger {
     account.vsId = vsId;
   }
 
-  /** Returns whether the input flows. */
-  #commitParts(update: TaskUpdate): boolean {
+  #commitParts(update: TaskUpdate): InputEvidence {
     const { account, reading, server } = update;
     const { inputFindings, outputFindings } = update.commit;
-    const { growingCount, waitingCount: waitingInputs } = inputFindings;
+    const { changedCount, undecidedCount, waitingCount: waitingInputs } = inputFindings;
     const { waitingCount: waitingOutputs } = outputFindings;
     const inputBytes = updateInput(update);
     server.add('inputBytes', inputBytes ?? 0);
@@ -313,8 +322,9 @@ export class Ledger {
     account.outputs = updateParts(account.outputs, reading.outputs, update.outputs, this.#setOutputGain);
     gain.waiting.input = inputFindings.waitingCount - waitingInputs;
     gain.waiting.http_output = outputFindings.waitingCount - waitingOutputs;
-    // Without a valid value the input may flow.
-    return inputBytes === undefined || inputFindings.growingCount > growingCount;
+    // A task without a valid value counts as one that receives data.
+    if (inputBytes === undefined || inputFindings.changedCount > changedCount) return 'flowing';
+    return inputFindings.undecidedCount > undecidedCount ? 'undecided' : 'idle';
   }
 
   #createPartsUpdate(

@@ -180,7 +180,7 @@ function growAll(
   for (const [index, { bytes = NO_VALUE, connections = 0 }] of readings.entries()) {
     const first = NUMBERS_PER_PART * index;
     const gainedBytes = bytes - (parts[first + 1] ?? NO_VALUE);
-    if (gainedBytes > 0) findings.growingCount += 1;
+    if (gainedBytes > 0) findings.changedCount += 1;
     parts[first + 1] = bytes;
     parts[first + 2] = connections;
     report(index, gainedBytes);

@@ -35,8 +35,6 @@ export class ServerSums {
   readonly longestStalled = new LargestTasks<TaskAccount>();
   /** The tasks without input of all servers, by their age. */
   readonly longestWithoutInput = new LargestTasks<TaskAccount>();
-  /** What the live tasks of all servers receive. */
-  readonly ingest = { fed: 0, undecided: 0, unfedSinceMs: new Array<number>() };
   readonly #rows: LedgerRows;
   readonly #servers = new Map<string, ServerSum>();
 
@@ -66,58 +64,56 @@ export class ServerSums {
 
 /** A task of the listing under way whose bytes are accounted for. */
 interface StallUpdate extends Pick<InputUpdate, 'account' | 'reading'> {
-  readonly commit: {
-    readonly at: Instant;
-    readonly servers: ServerSums;
-    /** What the first listing had may have been so for long. */
-    readonly baseline: Instant | undefined;
-  };
+  readonly commit: { readonly at: Instant; readonly servers: ServerSums; readonly isAfterGap: boolean };
   readonly server: ServerSum;
 }
+
+/** What the byte counts of a listing tell of the input of a task. */
+export type InputEvidence = 'flowing' | 'undecided' | 'idle';
+
+/**
+ * What a task does, `poll.stall_after` considered. `receiving`: a live task whose input has been seen to flow
+ * still does; `silent`: it does not; `starting`: a live task that has just started has received nothing yet;
+ * `reading`: a file task progresses.
+ */
+export type TaskFlow = 'receiving' | 'silent' | 'starting' | 'reading' | 'other';
 
 /**
  * Updates whether a task is stalled, and the sums of its server. A live task is stalled if its input flowed
  * once and has not flowed for long; a file task if its progress is unchanged for long, whatever flows.
  */
 export function updateStalls(
-  { commit: { at, servers, baseline }, account, reading: { progress = 0 }, server }: StallUpdate,
-  isFlowing: boolean,
+  { commit: { at, servers, isAfterGap }, account, reading: { progress = 0 }, server }: StallUpdate,
+  evidence: InputEvidence,
   stallAfterMs: number,
-): void {
+): TaskFlow {
   const isLive = progress === 0;
-  if (progress !== account.progress || (isLive && isFlowing)) account.lastActivity = at;
-  if (isLive && isFlowing) setFlag(account, TaskFlag.hasGrown, true);
+  const wasStalled = hasFlag(account, TaskFlag.isStalled);
+  // Values that wait do not end a stall: those of a dead stream wait too after the service has restarted.
+  const isActive = evidence === 'flowing' || (evidence === 'undecided' && !wasStalled);
+  if (progress !== account.progress || (isLive && isActive)) account.lastActivity = at;
+  if (isLive && evidence === 'flowing') setFlag(account, TaskFlag.hasFlowedInSight, true);
   account.progress = progress;
   if (!isLive) setFlag(account, TaskFlag.hasNoLifetime, true);
   const hasFlowed = hasFlag(account, TaskFlag.hasFlowed);
   const idleMs = at.monotonicMs - account.lastActivity.monotonicMs;
   const isIdle = idleMs >= stallAfterMs;
-  const isStalled = isLive && hasFlowed && isIdle;
+  // The first listing after a gap without growth does not tell when the input ended: the task is as before.
+  const isStalled = isLive && hasFlowed && isIdle && (wasStalled || !isAfterGap);
   const isOld = at.monotonicMs - account.firstSeen.monotonicMs >= stallAfterMs;
   const isWithoutInput = isLive && !hasFlowed && hasFlag(account, TaskFlag.reportsInput) && isOld;
   setFlag(account, TaskFlag.isStalled, isStalled);
-  if (isLive) countIngest(servers.ingest, account, isIdle, account.firstSeen === baseline);
   if (isStalled) servers.longestStalled.offer(account, -account.lastActivity.monotonicMs);
   if (isWithoutInput) servers.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);
+  const hasFlowedInSight = hasFlag(account, TaskFlag.hasFlowedInSight);
   server.add('tasksStalled', isStalled ? 1 : 0);
-  // One that has never flowed in sight has stalled before the exporter knew it, however long ago.
-  const isLongStalled = isStalled && (idleMs >= LONG_STALL_MS || !hasFlag(account, TaskFlag.hasGrown));
-  server.add('tasksLongStalled', isLongStalled ? 1 : 0);
+  server.add('tasksLongStalled', isStalled && (idleMs >= LONG_STALL_MS || !hasFlowedInSight) ? 1 : 0);
   server.add('fileTasksStalled', !isLive && isIdle ? 1 : 0);
   server.add('tasksWithoutInput', isWithoutInput ? 1 : 0);
   server.noteFirstSeen(account.firstSeen);
-}
-
-function countIngest(
-  ingest: ServerSums['ingest'],
-  account: TaskAccount,
-  isIdle: boolean,
-  isOfBaseline: boolean,
-): void {
-  const hasGrown = hasFlag(account, TaskFlag.hasGrown);
-  // New, and without a byte so far.
-  const isBlank = !hasFlag(account, TaskFlag.hasFlowed) && !isOfBaseline;
-  if (hasGrown && !isIdle) ingest.fed += 1;
-  else if (hasGrown || isBlank) ingest.unfedSinceMs.push(account.lastActivity.monotonicMs);
-  if (!hasGrown && isBlank && !isIdle) ingest.undecided += 1;
+  if (!isLive) return isIdle ? 'other' : 'reading';
+  if (hasFlowedInSight) return isStalled ? 'silent' : 'receiving';
+  // What was listed before its start could be seen may have waited for long.
+  const isStarting = !hasFlowed && !isOld && !hasFlag(account, TaskFlag.hasNoLifetime);
+  return isStarting ? 'starting' : 'other';
 }

@@ -10,7 +10,7 @@ export interface TaskAccount {
   firstSeen: Instant;
   /** The last good listing that held the task. */
   lastSeen: Instant;
-  /** When the input of a live task last grew or the progress of a file task last changed. */
+  /** When the input of a live task last flowed or the progress of a file task last changed. */
   lastActivity: Instant;
   progress: number;
   inputs: PartAccounts;
@@ -25,8 +25,8 @@ export const TaskFlag = {
   isStalled: 2,
   /** The start of its run was not seen, or it has read a file. */
   hasNoLifetime: 4,
-  /** Its input has flowed in its run: the exporter has seen it grow, or it reports none. */
-  hasGrown: 8,
+  /** The exporter has seen its input flow in its run. */
+  hasFlowedInSight: 8,
   /** Its input bytes had a valid value once. */
   reportsInput: 16,
   /** It is known whether its input has an account of its own or each of its inputs. */

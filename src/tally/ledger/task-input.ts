@@ -29,7 +29,7 @@ export function updateInput(update: InputUpdate): number | undefined {
   // The accounts of the new source open at their values: what came since the last listing is not counted.
   if (isFirst ? isOwn && !isNew : isOwn !== wasOwn) {
     account.inputs = openParts(reading.inputs, inputs.findings);
-    if (!isFirst) inputs.findings.growingCount += 1;
+    if (!isFirst) inputs.findings.changedCount += 1;
     return 0;
   }
   return updateInputs(update, reading.inputs);

@@ -1,70 +1,87 @@
-import { addLevel, listFalls, MINUTE_MS, NO_LEVELS, type Levels, type ListingTime } from './fall.ts';
-import { isAnHourOld, type Loss } from './level-loss.ts';
+import { z } from 'zod';
+import { addLevel, FALLS, isOneHourOld, levelsSchema, listFalls, lossSchema, MINUTE_MS } from './fall.ts';
+import { NO_LEVELS, type Levels, type ListingTime } from './fall.ts';
+import { endLoss } from './level-loss.ts';
 
-/** Tasks that restart so often that none is old enough to be silent have received nothing for so long. */
+/** After so long, tasks that restart too often to be silent have had time to receive data. */
 const RESTARTING_MS = 2 * MINUTE_MS;
 
-const BOUNDS = { leastOfHalf: 4, leastOfAll: Infinity, endsOneByOne: true };
-
-/** The live tasks of a listing by what they receive. */
+/** Live tasks by what they receive. */
 export interface IngestCounts {
-  /** Those whose input has flowed within `poll.stall_after`. */
-  readonly fed: number;
-  /** Those that began within `poll.stall_after` and have had no input yet. */
-  readonly undecided: number;
-  /** When the input of each other one last flowed, or when it began; not those that never flowed in sight. */
-  readonly unfedSinceMs: readonly number[];
+  readonly receiving: number;
+  /** When each task that received data and is silent last received some, in monotonic milliseconds. */
+  readonly silentSinceMs: readonly number[];
+  /** Tasks that have started within `poll.stall_after` and have received nothing yet. */
+  readonly starting: number;
 }
 
-/** Most live tasks receive nothing. */
-interface IngestStop extends Loss {
-  /** Tasks that are silent since then, or newer, are part of it, in monotonic milliseconds. */
-  readonly unfedAfterMs: number;
-}
+/** Most live tasks have stopped to receive data. */
+const ingestStopSchema = lossSchema.unwrap().extend({
+  /** Tasks that have been silent for longer are no part of it, in monotonic milliseconds. */
+  silentAfterMs: z.number(),
+  /** Whether no task that starts can still decide otherwise. */
+  isCertain: z.boolean(),
+});
+type IngestStop = Readonly<z.output<typeof ingestStopSchema>>;
 
-export interface IngestMemory {
-  /** Of the fed tasks. */
-  readonly levels: Levels;
-  /** One that is not certain: tasks that have just begun may receive data soon. */
-  readonly suspected?: IngestStop | undefined;
-  readonly stop?: IngestStop | undefined;
-}
-
-export const NO_INGEST_MEMORY: IngestMemory = { levels: NO_LEVELS };
+export const ingestSchema = z
+  .object({
+    levels: levelsSchema.describe('of the receiving tasks'),
+    stop: ingestStopSchema.readonly().optional(),
+    unknownUntilMs: z.number().optional(),
+  })
+  .readonly();
+export type IngestMemory = z.output<typeof ingestSchema>;
 
 /** Takes what the tasks of a listing receive. */
 export function followIngest(
-  { levels, suspected, stop }: IngestMemory,
-  { fed, undecided, unfedSinceMs }: IngestCounts,
+  memory: IngestMemory,
+  counts: IngestCounts,
   time: ListingTime,
   stallAfterMs: number,
 ): IngestMemory {
-  const isMost = ({ unfedAfterMs, before }: IngestStop): boolean =>
-    2 * unfedSinceMs.filter((ms) => ms >= unfedAfterMs).length > before;
-  const next = addLevel(levels, fed, time);
-  // The service may end the silent tasks: an hour later, nothing of the stop is left.
-  if (stop !== undefined && fed < stop.before / 2 && (!isAnHourOld(stop, time) || isMost(stop)))
-    return { levels: next, stop };
-  const found = [suspected ?? [], listStops(levels, fed, time, stallAfterMs)].flat().find(isMost);
-  if (found === undefined || fed >= found.before / 2) return { levels: next };
-  // One listing without growth may be an old one that the service gives again.
-  const isRepeated = suspected !== undefined || time.at.monotonicMs - time.beforeMs < stallAfterMs;
-  const isCertain = isRepeated && fed + undecided < found.before / 2;
-  const isLasting = time.at.monotonicMs - found.since.monotonicMs >= RESTARTING_MS;
-  if (!isCertain && !isLasting) return { levels: next, suspected: found };
-  return { levels: addLevel(NO_LEVELS, fed, time), stop: found };
+  const { receiving } = counts;
+  const { stop } = memory;
+  if (stop?.isCertain === true) return goesOn(stop, counts, time) ? memory : endLoss(receiving);
+  const levels = addLevel(memory.levels, receiving, time);
+  const suspected = stop === undefined ? listStops(memory.levels, receiving, time, stallAfterMs) : [stop];
+  const found = suspected.find(
+    ({ before, silentAfterMs }) =>
+      receiving < before / 2 && 2 * (countSilent(counts, silentAfterMs) + counts.starting) > before,
+  );
+  if (found === undefined) return { levels, unknownUntilMs: memory.unknownUntilMs };
+  // One listing without growth may be an older one that the service answers again.
+  const hasTwoListings = stop !== undefined || time.stepMs < stallAfterMs;
+  const isDecided = hasTwoListings && receiving + counts.starting < found.before / 2;
+  if (isDecided || time.at.monotonicMs - found.since.monotonicMs >= RESTARTING_MS)
+    return { levels: NO_LEVELS, stop: { ...found, isCertain: true } };
+  return { levels, stop: found, unknownUntilMs: memory.unknownUntilMs };
 }
 
-/** A fall is a stop only if the tasks are still there. */
+function goesOn(stop: IngestStop, counts: IngestCounts, time: ListingTime): boolean {
+  const { before, silentAfterMs } = stop;
+  const silent = countSilent(counts, silentAfterMs);
+  if (counts.receiving >= before / 2) return false;
+  if (counts.receiving >= FALLS.receiving.leastOfHalf && silent === 0) return false;
+  // The service may end the silent tasks: after an hour, nothing of the stop is left.
+  return !isOneHourOld(stop, time) || 2 * (silent + counts.starting) > before;
+}
+
+function countSilent({ silentSinceMs }: IngestCounts, afterMs: number): number {
+  return silentSinceMs.filter((ms) => ms >= afterMs).length;
+}
+
+/** A fall is a stop only if most of the tasks are still listed. */
 function listStops(
   levels: Levels,
-  fed: number,
+  receiving: number,
   time: ListingTime,
   stallAfterMs: number,
 ): readonly IngestStop[] {
-  return listFalls(levels, fed, time, BOUNDS).map(({ value, atMs }) => ({
+  return listFalls(levels, receiving, time, FALLS.receiving).map(({ value, atMs }) => ({
     before: value,
     since: time.at,
-    unfedAfterMs: atMs - stallAfterMs,
+    silentAfterMs: atMs - stallAfterMs,
+    isCertain: false,
   }));
 }

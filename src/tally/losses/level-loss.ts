@@ -1,45 +1,36 @@
-import type { Instant } from '../../runtime/instant.ts';
-import {
-  addLevel,
-  listFalls,
-  LONGEST_LOSS_MS,
-  NO_LEVELS,
-  type FallBounds,
-  type Levels,
-  type ListingTime,
-} from './fall.ts';
+import { z } from 'zod';
+import { FALLS, addLevel, isOneHourOld, levelsSchema, listFalls, lossSchema, NO_LEVELS } from './fall.ts';
+import type { Levels, ListingTime } from './fall.ts';
 
-/** Something that is lost. */
-export interface Loss {
-  /** How many there were. */
-  readonly before: number;
-  /** The first listing that shows it. */
-  readonly since: Instant;
+/** What is remembered of a number of each listing: its levels, or the loss that goes on. */
+export const levelLossSchema = z
+  .object({
+    levels: levelsSchema,
+    loss: lossSchema.optional(),
+    /** Until then, in monotonic milliseconds, a loss of before the first listing may go on. */
+    unknownUntilMs: z.number().optional(),
+  })
+  .readonly();
+export type LevelLoss = z.output<typeof levelLossSchema>;
+
+/** What is known once a loss has ended: only a new fall is another. */
+export function endLoss(value: number): { readonly levels: Levels } {
+  return { levels: { kept: [], last: value } };
 }
 
-/** What is remembered of a number of each listing, and the loss that goes on. */
-export interface LevelMemory {
-  readonly levels: Levels;
-  readonly loss?: Loss | undefined;
-}
-
-export const NO_LEVEL_MEMORY: LevelMemory = { levels: NO_LEVELS };
-
-export function isAnHourOld({ since }: Loss, { at }: ListingTime): boolean {
-  return at.monotonicMs - since.monotonicMs > LONGEST_LOSS_MS;
-}
-
-/** Takes the number of a listing. A loss is over when half is back once; then only a new fall is another. */
+/** Takes the number of a listing. A loss is over when half is back once, or after an hour. */
 export function followLevel(
-  { levels, loss }: LevelMemory,
+  memory: LevelLoss,
   value: number,
   time: ListingTime,
-  bounds: FallBounds,
-): LevelMemory {
-  const next = addLevel(levels, value, time);
-  if (loss !== undefined && value < loss.before / 2 && !isAnHourOld(loss, time))
-    return { levels: next, loss };
+  bounds: (typeof FALLS)['tasks' | 'users'],
+): LevelLoss {
+  const { levels, loss } = memory;
+  if (loss !== undefined) {
+    const goesOn = value < loss.before / 2 && !isOneHourOld(loss, time);
+    return goesOn ? memory : endLoss(value);
+  }
   const [fall] = listFalls(levels, value, time, bounds);
-  if (fall === undefined) return { levels: next };
-  return { levels: addLevel(NO_LEVELS, value, time), loss: { before: fall.value, since: time.at } };
+  if (fall !== undefined) return { levels: NO_LEVELS, loss: { before: fall.value, since: time.at } };
+  return { ...memory, levels: addLevel(levels, value, time) };
 }

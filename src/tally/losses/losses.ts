@@ -1,18 +1,38 @@
+import { z } from 'zod';
 import { isNamed } from '../../listing/label-values.ts';
 import { sumByServer, TextRows, type RowsOf } from '../../listing/rows.ts';
 import type { Instant } from '../../runtime/instant.ts';
-import { followDeliveries, NO_DELIVERIES_MEMORY } from './delivery-stops.ts';
-import { advance, LONGEST_LOSS_MS, MINUTE_MS } from './fall.ts';
-import { followIngest, NO_INGEST_MEMORY, type IngestCounts } from './ingest-stop.ts';
-import { followLevel, NO_LEVEL_MEMORY, type Loss } from './level-loss.ts';
-import { packMemory, unpackMemory, type LossMemory, type PersistedLosses } from './loss-memory.ts';
-import { followServers, NO_SERVERS_MEMORY } from './server-losses.ts';
-
-const TASKS = { leastOfHalf: 10, leastOfAll: 1, endsOneByOne: true };
-const USERS = { leastOfHalf: 20, leastOfAll: Infinity, endsOneByOne: false };
+import { deliverySchema, followDeliveries } from './delivery-stops.ts';
+import {
+  advance,
+  FALLS,
+  isOneHourOld,
+  listingTimeSchema,
+  LONGEST_LOSS_MS,
+  MINUTE_MS,
+  NO_LEVELS,
+  type Loss,
+} from './fall.ts';
+import { followIngest, ingestSchema } from './ingest-stop.ts';
+import { followLevel, levelLossSchema } from './level-loss.ts';
+import type { ListingFlows } from './listing-flows.ts';
+import { followServers, serverSchema } from './server-losses.ts';
 
 /** Between rarer polls, the outputs of viewers may have come and gone: bytes that no listing shows. */
 const LONGEST_DELIVERY_INTERVAL_MS = 2 * MINUTE_MS;
+
+/** What is remembered of a service code, as it is in memory and in its record. */
+export const lossMemorySchema = z
+  .object({
+    time: listingTimeSchema,
+    tasks: levelLossSchema,
+    users: levelLossSchema,
+    ingest: ingestSchema,
+    servers: z.array(serverSchema).readonly(),
+    deliveries: z.array(deliverySchema).readonly(),
+  })
+  .readonly();
+type LossMemory = z.output<typeof lossMemorySchema>;
 
 interface ServerLoss extends Loss {
   readonly vsId: string;
@@ -39,33 +59,42 @@ export const NO_LOSSES: CodeLosses = {
   deliveries: [],
 };
 
-/** As in `XvsTasksDropped`: the end of one or two tasks alone is none. */
-const NOTABLE_TASKS = 3;
+/** Pages, log and `XvsTasksDropped` report no end of one or two streams, unless so many users stay. */
+export const REPORTED_TASKS = { least: 3, leastUsers: 20 } as const;
 
-export function isNotable(loss: Loss | undefined): loss is Loss {
-  return loss !== undefined && loss.before >= NOTABLE_TASKS;
+/** The loss of tasks, if it is large enough to report. */
+export function findReportedTasks({
+  losses,
+  users,
+}: {
+  losses: CodeLosses;
+  users: number;
+}): Loss | undefined {
+  const isReported =
+    (losses.tasks?.before ?? 0) >= REPORTED_TASKS.least || users >= REPORTED_TASKS.leastUsers;
+  return isReported ? losses.tasks : undefined;
 }
 
 interface LossListing {
   readonly users: number;
   readonly tasks: number;
-  /** Counters are what was gained since the listing before. */
-  readonly rows: RowsOf<'taskServers' | 'accounts' | 'outputs' | 'waiting'>;
-  readonly ingest: IngestCounts;
+  readonly rows: RowsOf<'taskServers' | 'outputs'>;
+  readonly flows: ListingFlows;
 }
 
 interface LossOptions {
   readonly pollIntervalMs: number;
   readonly stallAfterMs: number;
+  /** Servers, and formats of servers, that are followed. */
+  readonly maxLabelSets: number;
 }
 
-/** Finds what a service code has lost, from listing to listing. */
+/** Decides what a service code has lost, from listing to listing. */
 export class Losses {
   #memory: LossMemory | undefined;
 
   commit(listing: LossListing, at: Instant, options: LossOptions): CodeLosses {
-    this.#memory =
-      this.#memory === undefined ? begin(listing, at) : follow(this.#memory, listing, at, options);
+    this.#memory = follow(this.#memory, listing, at, options);
     return listLosses(this.#memory);
   }
 
@@ -75,85 +104,69 @@ export class Losses {
     const serverLosses = new TextRows('serverLosses');
     const deliveryStops = new TextRows('deliveryStops');
     if (this.#memory !== undefined) {
-      const { knownFromMs, time } = this.#memory;
-      const { tasks, users, ingest, servers, deliveries } = listLosses(this.#memory);
-      const none = time.at.monotonicMs >= knownFromMs ? 0 : Number.NaN;
-      losses.count('tasksBeforeLoss', tasks?.before ?? none);
-      losses.count('usersBeforeLoss', users?.before ?? none);
-      losses.count('tasksBeforeIngestStop', ingest?.before ?? none);
-      for (const { vsId, before } of servers) serverLosses.count('serverTasksBeforeLoss', before, vsId);
-      for (const { vsId, format, before } of deliveries)
+      const { time, tasks, users, ingest } = this.#memory;
+      const lost = listLosses(this.#memory);
+      const numberOf = (loss: Loss | undefined, { unknownUntilMs = -Infinity }): number =>
+        loss?.before ?? (time.at.monotonicMs < unknownUntilMs ? Number.NaN : 0);
+      losses.count('tasksBeforeLoss', numberOf(lost.tasks, tasks));
+      losses.count('usersBeforeLoss', numberOf(lost.users, users));
+      losses.count('tasksBeforeIngestStop', numberOf(lost.ingest, ingest));
+      for (const { vsId, before } of lost.servers) serverLosses.count('serverTasksBeforeLoss', before, vsId);
+      for (const { vsId, format, before } of lost.deliveries)
         deliveryStops.count('connectionsBeforeStop', before, vsId, format);
     }
     return { losses, serverLosses, deliveryStops };
   }
 
   /** `undefined` before the first listing. */
-  exportMemory(): PersistedLosses | undefined {
-    return this.#memory && packMemory(this.#memory);
+  get memory(): LossMemory | undefined {
+    return this.#memory;
   }
 
-  restore(persisted: PersistedLosses, last: Instant): void {
-    this.#memory = unpackMemory(persisted, last);
+  restore(memory: LossMemory): void {
+    this.#memory = memory;
   }
 }
 
-function begin({ users, tasks, rows }: LossListing, at: Instant): LossMemory {
-  const time = advance(undefined, at, 0);
-  return {
-    knownFromMs: at.monotonicMs + LONGEST_LOSS_MS,
-    time,
-    tasks: followLevel(NO_LEVEL_MEMORY, tasks, time, TASKS),
-    users: followLevel(NO_LEVEL_MEMORY, users, time, USERS),
-    // No task has been seen to receive data yet.
-    ingest: NO_INGEST_MEMORY,
-    servers: followServers(NO_SERVERS_MEMORY, countByServer(rows), tasks, time),
-    deliveries: followDeliveries(NO_DELIVERIES_MEMORY, rows, time, Infinity),
-  };
+/** Without memory, or after a gap that is longer than a loss, what was lost before is not known. */
+function begin(at: Instant): Omit<LossMemory, 'time'> {
+  const unknown = { levels: NO_LEVELS, unknownUntilMs: at.monotonicMs + LONGEST_LOSS_MS };
+  return { tasks: unknown, users: unknown, ingest: unknown, servers: [], deliveries: [] };
 }
 
 function follow(
-  { knownFromMs, ...before }: LossMemory,
-  { users, tasks, rows, ingest }: LossListing,
+  memory: LossMemory | undefined,
+  { users, tasks, rows, flows }: LossListing,
   at: Instant,
-  { pollIntervalMs, stallAfterMs }: LossOptions,
+  { pollIntervalMs, stallAfterMs, maxLabelSets }: LossOptions,
 ): LossMemory {
-  const time = advance(before.time, at, pollIntervalMs);
-  const memory = {
+  const isGapLong = at.monotonicMs - (memory?.time.at.monotonicMs ?? -Infinity) > LONGEST_LOSS_MS;
+  const before = memory === undefined || isGapLong ? begin(at) : memory;
+  const time = advance(isGapLong ? undefined : memory?.time, at, tasks, pollIntervalMs);
+  const deliveries = followDeliveries(before.deliveries, flows.listDeliveries(rows), time, stallAfterMs);
+  return {
     time,
-    tasks: followLevel(before.tasks, tasks, time, TASKS),
-    users: followLevel(before.users, users, time, USERS),
-    ingest: followIngest(before.ingest, ingest, time, stallAfterMs),
-    servers: followServers(before.servers, countByServer(rows), tasks, time),
-    deliveries:
-      pollIntervalMs > LONGEST_DELIVERY_INTERVAL_MS
-        ? NO_DELIVERIES_MEMORY
-        : followDeliveries(before.deliveries, rows, time, stallAfterMs),
+    tasks: followLevel(before.tasks, tasks, time, FALLS.tasks),
+    users: followLevel(before.users, users, time, FALLS.users),
+    ingest: followIngest(before.ingest, flows, time, stallAfterMs),
+    servers: followServers(before.servers, countByServer(rows), time).slice(0, maxLabelSets),
+    deliveries: pollIntervalMs > LONGEST_DELIVERY_INTERVAL_MS ? [] : deliveries.slice(0, maxLabelSets),
   };
-  // The end of a loss is known at once.
-  const hasEnded =
-    isOver(before.tasks.loss, memory.tasks.loss) ||
-    isOver(before.users.loss, memory.users.loss) ||
-    isOver(before.ingest.stop, memory.ingest.stop);
-  return { ...memory, knownFromMs: hasEnded ? Math.min(knownFromMs, at.monotonicMs) : knownFromMs };
 }
-
-const isOver = (before: Loss | undefined, now: Loss | undefined): boolean =>
-  before !== undefined && now === undefined;
 
 function countByServer({ taskServers }: LossListing['rows']): ReadonlyMap<string, number> {
   const counts = sumByServer(taskServers, 'tasks');
-  return new Map([...counts].filter(([vsId]) => isNamed([vsId])));
+  return new Map([...counts].filter(([vsId, count]) => count > 0 && isNamed([vsId])));
 }
 
-function listLosses({ tasks, users, ingest, servers, deliveries }: LossMemory): CodeLosses {
+function listLosses({ time, tasks, users, ingest, servers, deliveries }: LossMemory): CodeLosses {
   return {
     tasks: tasks.loss,
     users: users.loss,
-    ingest: ingest.stop,
-    servers: [...servers.servers].flatMap(([vsId, { loss }]) => (loss ? [{ ...loss, vsId }] : [])),
-    deliveries: [...deliveries.deliveries].flatMap(([[vsId = '', format = ''], { stop }]) =>
-      stop ? [{ ...stop, vsId, format }] : [],
+    ingest: ingest.stop?.isCertain === true ? ingest.stop : undefined,
+    servers: servers.flatMap(({ vsId, loss }) => (loss?.isCertain === true ? [{ ...loss, vsId }] : [])),
+    deliveries: deliveries.flatMap(({ vsId, format, stop }) =>
+      stop !== undefined && !isOneHourOld(stop, time) ? [{ ...stop, vsId, format }] : [],
     ),
   };
 }

@@ -1,52 +1,54 @@
-import { addLevel, NO_LEVELS, type Levels, type ListingTime } from './fall.ts';
-import { isAnHourOld, type Loss } from './level-loss.ts';
+import { z } from 'zod';
+import { addLevel, FALLS, isOneHourOld, levelsSchema, listFalls, lossSchema, MINUTE_MS } from './fall.ts';
+import { NO_LEVELS, type ListingTime } from './fall.ts';
 
-/** A server with fewer tasks in its last listing was being drained, or is small. */
-const LEAST_TASKS = 2;
+/** So long, and so many listings, other servers have to take over the tasks of one that has left. */
+const TAKEOVER_MS = 2 * MINUTE_MS;
+const TAKEOVER_LISTINGS = 2;
 
-export interface ServerMemory {
-  readonly levels: Levels;
-  readonly loss?: Loss | undefined;
-}
+const serverLossSchema = lossSchema.unwrap().extend({
+  /** Tasks of the code in its last listing with the whole server. */
+  tasks: z.number(),
+  /** Listings since the first one without the server. */
+  listings: z.number(),
+  isCertain: z.boolean(),
+});
+type ServerLoss = Readonly<z.output<typeof serverLossSchema>>;
 
-/** By `vs_id`. */
-export interface ServersMemory {
-  readonly servers: ReadonlyMap<string, ServerMemory>;
-  /** Tasks of all servers in the last listing. */
-  readonly total: number;
-}
-
-export const NO_SERVERS_MEMORY: ServersMemory = { servers: new Map(), total: 0 };
+/** What is remembered of a server: the levels of its tasks, or, without any, what left with it. */
+export const serverSchema = z
+  .object({ vsId: z.string(), levels: levelsSchema, loss: serverLossSchema.readonly().optional() })
+  .readonly();
+export type ServerMemory = z.output<typeof serverSchema>;
 
 /** Takes the tasks of each server in a listing. A server without any is remembered while it is lost. */
 export function followServers(
-  { servers, total: totalBefore }: ServersMemory,
+  before: readonly ServerMemory[],
   tasks: ReadonlyMap<string, number>,
-  total: number,
   time: ListingTime,
-): ServersMemory {
-  const next = new Map<string, ServerMemory>();
-  for (const [vsId, memory] of servers) {
-    if ((tasks.get(vsId) ?? 0) > 0) continue;
-    const loss = memory.loss ?? findServerLoss(memory.levels, totalBefore, total, time);
-    if (loss !== undefined && !isAnHourOld(loss, time)) next.set(vsId, { levels: NO_LEVELS, loss });
-  }
-  for (const [vsId, count] of tasks)
-    if (count > 0) next.set(vsId, { levels: addLevel(servers.get(vsId)?.levels ?? NO_LEVELS, count, time) });
-  return { servers: next, total };
+): readonly ServerMemory[] {
+  const known = new Map(before.map((server) => [server.vsId, server]));
+  const listed = [...tasks].map(([vsId, count]): ServerMemory => {
+    const { levels = NO_LEVELS } = known.get(vsId) ?? {};
+    return { vsId, levels: addLevel(levels, count, time) };
+  });
+  const lost = before.flatMap((server): readonly ServerMemory[] => {
+    const loss = tasks.has(server.vsId) ? undefined : followLoss(server, time);
+    return loss === undefined ? [] : [{ vsId: server.vsId, levels: NO_LEVELS, loss }];
+  });
+  return [...listed, ...lost];
 }
 
-/**
- * A server has left with several tasks, and the code has lost half of what the server ran within ten minutes
- * with it: others did not take them over, and it was not drained. At the end of an event no task is left.
- */
-function findServerLoss(
-  { kept, last = 0 }: Levels,
-  totalBefore: number,
-  total: number,
-  { at }: ListingTime,
-): Loss | undefined {
-  const most = Math.max(last, kept[0]?.value ?? 0);
-  const isLoss = last >= LEAST_TASKS && total > 0 && 2 * (totalBefore - total) >= most;
-  return isLoss ? { before: last, since: at } : undefined;
+/** A server has left with its tasks, and others have not taken over half of them. */
+function followLoss({ levels, loss }: ServerMemory, time: ListingTime): ServerLoss | undefined {
+  const [fall] = listFalls(levels, 0, time, FALLS.ofServer);
+  const begun = fall && { before: fall.value, since: time.at, tasks: fall.tasks, listings: 0 };
+  const current = loss === undefined ? begun : { ...loss, listings: loss.listings + 1 };
+  if (current === undefined || isOneHourOld(current, time)) return undefined;
+  // Where no task is left, the code has lost them all, or an event has ended.
+  const areGone = time.tasks > 0 && 2 * (current.tasks - time.tasks) >= current.before;
+  if (!areGone) return undefined;
+  const isCertain =
+    current.listings >= TAKEOVER_LISTINGS && time.at.monotonicMs - current.since.monotonicMs >= TAKEOVER_MS;
+  return { ...current, isCertain };
 }

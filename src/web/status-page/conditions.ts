@@ -1,6 +1,6 @@
 import { formatRejectedEntry } from '../../listing/listing.ts';
 import { formatTaskCondition, type ExpectedTask } from '../../tally/expectations.ts';
-import { isNotable } from '../../tally/losses/losses.ts';
+import { findReportedTasks } from '../../tally/losses/losses.ts';
 import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
 import { formatCount, formatMoment, formatQuantity, formatSince, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
@@ -67,7 +67,7 @@ export function renderMark(text: string): Markup {
 /** What most tasks or users of a current listing were lost from: `tasks 20 → 5 since 18:02`. */
 function formatLoss({ condition, losses, totals }: ServiceCodeStatus, nowMs: number): string | undefined {
   if (condition !== 'lost') return undefined;
-  const field = isNotable(losses.tasks) ? 'tasks' : 'users';
+  const field = findReportedTasks({ losses, users: totals?.users ?? 0 }) === undefined ? 'users' : 'tasks';
   const { before = 0, since } = losses[field] ?? {};
   return `${field} ${formatCount(before)} → ${formatCount(totals?.[field] ?? 0)} since ${formatMoment(since?.wallMs ?? 0, nowMs)}`;
 }
@@ -196,9 +196,8 @@ export function* findProblems(status: ServiceCodeStatus, nowMs: number): Generat
     yield { text: `Viewers have received no ${stopped.join(', no ')}.`, alert: 'XvsDeliveryBlackhole' };
   const loss = formatLoss(status, nowMs);
   if (loss !== undefined) {
-    const [field, alert] = isNotable(losses.tasks)
-      ? (['tasks', 'XvsTasksDropped'] as const)
-      : (['users', 'XvsUsersDropped'] as const);
+    const field = loss.startsWith('tasks') ? 'tasks' : 'users';
+    const alert = field === 'tasks' ? 'XvsTasksDropped' : 'XvsUsersDropped';
     yield { text: `The listing lost most ${field}: ${loss}.`, alert };
   }
   const servers = losses.servers.map(
