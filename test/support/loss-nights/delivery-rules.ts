@@ -1,7 +1,7 @@
 import type { TaskRecord } from '../listing-records.ts';
 import { HOUR, MINUTE, STALL_SECONDS, type Bounds, type History } from './history.ts';
 import type { LossRules } from './loss-oracle.ts';
-import { canFlow, flows, type TaskInput } from './task-inputs.ts';
+import { canFlow, flows, type Inputs, type TaskInput } from './task-inputs.ts';
 
 /** So many begin the watch. */
 const LEAST_CONNECTIONS = 5;
@@ -22,11 +22,7 @@ interface Delivery {
 }
 
 /** The one format that the service meters. */
-export function createDeliveryRules(
-  history: History,
-  inputs: readonly (readonly TaskInput[])[],
-  server: string,
-): LossRules {
+export function createDeliveryRules(history: History, inputs: Inputs, server: string): LossRules {
   const deliveries = followDelivery(history, inputs, server);
   const at = (index: number): Delivery => deliveries[index] ?? NOTHING;
   const isQuiet = (from: number, index: number): boolean =>
@@ -77,11 +73,7 @@ const NOTHING: Delivery = {
   canBeWatched: false,
 };
 
-function followDelivery(
-  history: History,
-  inputs: readonly (readonly TaskInput[])[],
-  server: string,
-): readonly Delivery[] {
+function followDelivery(history: History, inputs: Inputs, server: string): readonly Delivery[] {
   let last = NOTHING;
   let tasks = new Map<string, TaskRecord>();
   const largest = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { History, HOUR, MINUTE, STALL_SECONDS } from './history.ts';
 import { runNight, type Memory, type RunOptions, type Told } from './run.ts';
 import type { LossNight } from './script.ts';
-import { followInputs, type TaskInput } from './task-inputs.ts';
+import { followInputs, type Inputs } from './task-inputs.ts';
 
 type Fact = keyof Told;
 
@@ -11,7 +11,7 @@ type Series = readonly (number | undefined)[];
 /** What a fault may look at, besides the series that it changes. */
 interface Context {
   readonly history: History;
-  readonly inputs: readonly (readonly TaskInput[])[];
+  readonly inputs: Inputs;
   /** The server that the series is about. */
   readonly server: string;
 }

@@ -1,6 +1,6 @@
 import { HOUR, MINUTE, STALL_SECONDS, type Bounds, type History, type Level } from './history.ts';
 import type { LossRules, ToldLoss } from './loss-oracle.ts';
-import { canFlow, flows, isSilent, type TaskInput } from './task-inputs.ts';
+import { canFlow, flows, isSilent, type Inputs, type TaskInput } from './task-inputs.ts';
 
 const LEAST_TASKS = 4;
 /** Tasks that restart faster than `stall_after` have received nothing for so long. */
@@ -16,7 +16,7 @@ interface Ingest {
   readonly maybeSilent: readonly TaskInput[];
 }
 
-export function createIngestRules(history: History, inputs: readonly (readonly TaskInput[])[]): LossRules {
+export function createIngestRules(history: History, inputs: Inputs): LossRules {
   const ingests = inputs.map((tasks, index) => countIngest(tasks, history.second(index)));
   const flowing = ingests.map((ingest) => ingest.flowing);
   const at = (index: number): Ingest => ingests[index] ?? NONE;
@@ -111,8 +111,8 @@ const NONE: Ingest = {
 };
 
 function countIngest(inputs: readonly TaskInput[], second: number): Ingest {
-  const isBlank = ({ task, isLive, firstSecond }: TaskInput): boolean =>
-    isLive && task.inputBytes === 0 && second - firstSecond < STALL_SECONDS;
+  const isBlank = ({ isLive, hasHadInput, firstSecond }: TaskInput): boolean =>
+    isLive && !hasHadInput && second - firstSecond < STALL_SECONDS;
   return {
     flowing: { least: inputs.filter(flows).length, most: inputs.filter(canFlow).length },
     blank: {

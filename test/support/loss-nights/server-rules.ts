@@ -21,11 +21,10 @@ export function createServerRules(history: History, server: string): LossRules {
   const totalAt = (index: number): number => history.at(index).tasks.length;
 
   const findFall = (index: number): Fall | undefined => {
+    if (countAt(index) > 0) return undefined;
     let first = index;
     while (first > 0 && countAt(first - 1) === 0) first -= 1;
-    return first === 0 || countAt(first) > 0
-      ? undefined
-      : { index: first, levels: history.listLevels(counts, first, 0) };
+    return first === 0 ? undefined : { index: first, levels: history.listLevels(counts, first, 0) };
   };
   const fellFrom = ({ index }: Fall, level: Level, bound: keyof Bounds): boolean => {
     const ends = history.countSingleEnds(counts, level.index, index)[bound];

@@ -1,17 +1,12 @@
 import { HOUR, type Bounds, type History } from './history.ts';
-import { isSilent, type TaskInput } from './task-inputs.ts';
+import { isSilent, type Inputs, type TaskInput } from './task-inputs.ts';
 import { Violations, type LossViolation } from './violations.ts';
 
 /** Compares the stalled tasks of each listing with what METRICS.md says of them. */
-export function checkStalls(
-  history: History,
-  inputs: readonly (readonly TaskInput[])[],
-): readonly LossViolation[] {
+export function checkStalls(history: History, inputs: Inputs): readonly LossViolation[] {
   const violations = new Violations('stalled', history);
   for (const [index, { second, told }] of history.listings.entries()) {
-    const tasks = (inputs[index] ?? []).filter(
-      ({ isLive, waits, task: { inputBytes = 0 } }) => isLive && inputBytes > 0 && !waits,
-    );
+    const tasks = (inputs[index] ?? []).filter(({ isLive, hasHadInput }) => isLive && hasHadInput);
     const silent = tasks.filter((task) => isSilent(task, 1));
     const maybeSilent = tasks.filter(({ canBeSilent }) => canBeSilent);
     const isLong = ({ changedSecond }: TaskInput): boolean => second - changedSecond >= HOUR;

@@ -7,7 +7,8 @@ export interface TaskInput {
   readonly isLive: boolean;
   readonly firstSecond: number;
   readonly isOfFirstListing: boolean;
-  /** Whether its count is another one than in the listing before. */
+  readonly hasHadInput: boolean;
+  /** Whether its count is another one than in the listing before; 0 does not tell that a dead one flows. */
   readonly hasChanged: boolean;
   /** Whether its input has been seen to grow; `undefined`: perhaps, it came with bytes. */
   readonly hasGrown: boolean | undefined;
@@ -22,8 +23,11 @@ export interface TaskInput {
   readonly canBeSilent: boolean;
 }
 
-/** Follows the tasks of all listings. Returns them by listing. */
-export function followInputs(history: History): readonly (readonly TaskInput[])[] {
+/** The tasks of each listing. */
+export type Inputs = readonly (readonly TaskInput[])[];
+
+/** Follows the tasks of all listings. */
+export function followInputs(history: History): Inputs {
   let last = new Map<string, TaskInput>();
   const largest = new Map<string, number>();
   return history.listings.map(({ tasks }, index) => {
@@ -42,6 +46,7 @@ export function followInputs(history: History): readonly (readonly TaskInput[])[
         isLive: task.progress === 0,
         firstSecond: history.second(index),
         isOfFirstListing: index === 0,
+        hasHadInput: bytesOf(task) > 0,
         hasChanged: false,
         hasGrown: index > 0 && bytesOf(task) > 0 ? undefined : false,
         waits: bytesOf(task) < (largest.get(task.id) ?? 0),
@@ -56,12 +61,13 @@ export function followInputs(history: History): readonly (readonly TaskInput[])[
       const growth = bytesOf(task) - bytesOf(before.task);
       const isGap = history.isAfterGap(index);
       const waits = growth < 0 || (growth === 0 && before.waits);
-      const hasChanged = growth !== 0;
+      const hasChanged = growth !== 0 && !(before.canBeSilent && bytesOf(task) === 0);
       const changedSecond = hasChanged ? history.second(index) : before.changedSecond;
       const isIdle = !hasChanged && history.second(index) - changedSecond >= STALL_SECONDS;
       return {
         ...before,
         task,
+        hasHadInput: before.hasHadInput || bytesOf(task) > 0,
         hasChanged,
         hasGrown: growth > 0 || before.hasGrown,
         waits,
