@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { plant, PLANTED_FAULTS } from './faults.ts';
 import { checkNight } from './oracle.ts';
+import { formatViolations } from './report.ts';
 import { runNight } from './run.ts';
 import { imagineLosses } from './script.ts';
 
@@ -8,7 +9,6 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     nights: { type: 'string', default: '1000' },
-    verbose: { type: 'boolean', default: false },
     // Prints the first night that finds each planted fault, for faults.ts.
     faults: { type: 'boolean', default: false },
   },
@@ -25,11 +25,7 @@ for (let seed = first; seed < first + Number(values.nights); seed += 1) {
   const violations = checkNight(night, runNight(night));
   for (const kind of new Set(violations.map(({ fact, clause }) => `${clause} ${fact.split(' ')[0]}`)))
     kinds.set(kind, [...(kinds.get(kind) ?? []), seed]);
-  if (values.verbose && violations.length > 0) {
-    process.stdout.write(`seed ${seed}: ${night.script.join('; ')}\n`);
-    for (const { fact, clause, second, reason } of violations.slice(0, 4))
-      process.stdout.write(`  ${clause} ${fact} at ${second}: ${reason}\n`);
-  }
+  if (violations.length > 0) process.stdout.write(`${formatViolations(night, violations)}\n`);
 }
 for (const [kind, seeds] of kinds)
   process.stdout.write(`${kind}: ${seeds.length} nights (${seeds.slice(0, 8).join(', ')})\n`);
