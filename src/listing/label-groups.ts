@@ -143,11 +143,11 @@ export const LABEL_GROUPS = {
   accounts: counted(['vs_id'], {
     tasksStalled: gauge(
       'xvs_tasks_stalled',
-      'Live tasks whose "input_bytes" has exceeded 0 but has not grown for poll.stall_after',
+      'Live tasks whose "input_bytes" has exceeded 0 but has not changed for poll.stall_after',
     ),
     tasksLongStalled: gauge(
       'xvs_tasks_long_stalled',
-      'Those of xvs_tasks_stalled that have been stalled for an hour, or since before the exporter knew them',
+      'Those of xvs_tasks_stalled that have been for an hour, or whose "input_bytes" was never seen to grow',
     ),
     tasksWithoutInput: gauge(
       'xvs_tasks_without_input',
@@ -207,30 +207,30 @@ export const LABEL_GROUPS = {
   losses: whole([], {
     tasksBeforeLoss: gauge(
       'xvs_listing_tasks_before_loss',
-      'Tasks before a loss of most tasks that goes on',
-      '; 0 if none does; absent if that is not known.',
+      'Tasks before most were lost, while that goes on',
+      '; 0 if it does not; absent if that is unknown.',
     ),
     usersBeforeLoss: gauge(
       'xvs_listing_users_before_loss',
-      'Users before a loss of most users that goes on',
-      '; 0 if none does; absent if that is not known.',
+      'Users before most were lost, while that goes on',
+      '; 0 if it does not; absent if that is unknown.',
     ),
     tasksBeforeIngestStop: gauge(
       'xvs_tasks_before_ingest_stop',
-      'Live tasks that received data before most of them stopped to, while that goes on',
-      '; 0 if it does not; absent if that is not known.',
+      'Live tasks that received data before most stopped, while that goes on',
+      '; 0 if it does not; absent if that is unknown.',
     ),
   }),
   serverLosses: whole(['vs_id'], {
     serverTasksBeforeLoss: gauge(
       'xvs_server_tasks_before_loss',
-      'Tasks of a server before it left with most of them, until it is back, an hour at most',
+      'Tasks of a server that has left with them, until it is back or half run elsewhere, an hour at most',
     ),
   }),
   deliveryStops: whole(['vs_id', 'format'], {
     connectionsBeforeStop: gauge(
       'xvs_http_connections_before_stop',
-      'Connections to a format of a server that receives input, before its output bytes stopped, while they do',
+      'Connections to outputs of a format and server before their bytes stopped, though their input flows, an hour at most',
     ),
   }),
   invalidRecords: listed(['record', 'reason'], {

@@ -41,19 +41,14 @@ const EXPECTATIONS = define(['service_code'], {
     help: 'The "min_input_rate" of an expected name, in bytes; absent where it is not set.',
     labels: ['task_name'],
   },
-  expectedTaskMinOutputs: {
-    name: 'xvs_expected_task_min_outputs',
-    help: 'The "outputs" of an expected name; absent where it is not set.',
-    labels: ['task_name'],
-  },
   expectedTaskDueOutputs: {
     name: 'xvs_expected_task_due_outputs',
-    help: `Outputs that an expected name must have, ${IN_LAST_LISTING}: its "outputs" where it is set, else the largest number of the last hour.`,
+    help: 'Outputs that an expected name must have: its "outputs" where it is set, else the largest number of the last hour.',
     labels: ['task_name'],
   },
   expectedTaskInputRate: {
     name: 'xvs_expected_task_input_bytes_per_second',
-    help: 'Mean input rate of an expected name within two minutes, or between the last two listings; absent if none is listed.',
+    help: 'Mean input rate of an expected name in the listings of the last two minutes, or in the last two; absent unless it is up.',
     labels: ['task_name'],
   },
 });

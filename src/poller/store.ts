@@ -172,8 +172,15 @@ const OWN_SAMPLES = {
   expectedTaskOutputs: (state, view) => toExpected(state, view, ({ outputs }) => outputs),
   expectedTaskByteCountsWaiting: (state, view) => toExpected(state, view, ({ waiting }) => waiting),
   expectedTaskMinInputRate: (state) => toMinima(state, ({ inputBytesPerSecond }) => inputBytesPerSecond),
-  expectedTaskMinOutputs: (state) => toMinima(state, ({ outputs }) => outputs),
-  expectedTaskDueOutputs: (state, view) => toExpected(state, view, ({ dueOutputs }) => dueOutputs),
+  expectedTaskDueOutputs: (state, view) => {
+    const minima = new Map(state.expectation?.minima?.map(({ name, outputs }) => [name, outputs]));
+    return columnByLabel(
+      listExpected(state, view).map(({ name, dueOutputs }) => [
+        name,
+        minima.get(name) ?? dueOutputs ?? Number.NaN,
+      ]),
+    );
+  },
   expectedTaskInputRate: (state, view) => toExpected(state, view, ({ inputRate }) => inputRate),
 } satisfies Readonly<Record<Exclude<keyof typeof STATE_FAMILIES, TableFamilyKey>, SampleGetter>>;
 
@@ -238,15 +245,20 @@ export function getCurrentListing(
   return isListingStale || failure !== undefined ? undefined : snapshot;
 }
 
+function listExpected(
+  { expectation, snapshot }: CodeState,
+  { isListingStale }: View,
+): readonly ExpectedTask[] {
+  return listExpectedTasks(expectation, isListingStale ? undefined : snapshot?.expectedTasks);
+}
+
 /** A name that a reload has added has no number before the next listing or failed poll. */
 function toExpected(
   state: CodeState,
-  { isListingStale }: View,
+  view: View,
   getValue: (task: ExpectedTask) => number | undefined,
 ): Column {
-  const recent = isListingStale ? undefined : state.snapshot?.expectedTasks;
-  const isListed = getCurrentListing(state, isListingStale) !== undefined;
-  const tasks = listExpectedTasks(state.expectation, recent);
-  const known = tasks.filter(({ condition }) => !isListed || condition !== 'unknown');
+  const isListed = getCurrentListing(state, view.isListingStale) !== undefined;
+  const known = listExpected(state, view).filter(({ condition }) => !isListed || condition !== 'unknown');
   return columnByLabel(known.map((task) => [task.name, getValue(task) ?? Number.NaN]));
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { TaskReading } from '../listing/listing.ts';
 import type { ExpectedCounters } from './expected-counters.ts';
 import type { Instant } from '../runtime/instant.ts';
@@ -35,7 +36,10 @@ export interface ExpectedTask {
   /** The largest number of outputs of a task with the name; `undefined` if none is listed. */
   readonly outputs: number | undefined;
   readonly minima?: ExpectedMinima | undefined;
-  /** Mean of the last two minutes, or listings, in bytes per second; needs two, and a total above 0. */
+  /**
+   * Mean of the last two minutes, or listings, in bytes per second; needs two, and a total above 0. `undefined`
+   * unless it is up, and has been in the whole window if it was not before.
+   */
   readonly inputRate?: number | undefined;
   readonly connections?: number | undefined;
   /** Since when it is up and its rate is below the minimum. */
@@ -61,12 +65,21 @@ interface InputTotal {
 
 /** What is remembered of an expected name from listing to listing. */
 interface NameHistory {
-  /** Those from which the rate is computed. */
+  /** Those since it is up, from which the rate is computed. */
   readonly totals: readonly InputTotal[];
-  /** The largest number of outputs of the last hour, and when a listing had it. */
-  readonly mostOutputs: { readonly ms: number; readonly count: number };
+  /** Whether it was not up before `totals`. */
+  readonly hasRecovered: boolean;
+  /** The numbers of outputs of the last hour, each larger than all later ones. */
+  readonly outputCounts: readonly OutputCount[];
   readonly task: ExpectedTask;
 }
+
+/** A number of outputs, and when a listing last had it. */
+const outputCountSchema = z.object({ ms: z.number(), count: z.number() }).readonly();
+type OutputCount = z.output<typeof outputCountSchema>;
+
+/** The largest number of outputs of the last hour by name, as it is in the record of a service code. */
+export const mostOutputsSchema = z.array(z.tuple([z.string(), outputCountSchema]).readonly()).readonly();
 
 const RATE_MS = 2 * 60 * 1000;
 /** A stream that has had fewer outputs for so long has been changed. */
@@ -85,6 +98,8 @@ export class ExpectedTasks {
   /** Takes effect with the next listing. */
   expectation: Expectation | undefined;
   #histories = new Map<string, NameHistory>();
+  /** Those of an earlier process, until the first listing. */
+  #restoredOutputs: ReadonlyMap<string, OutputCount> = new Map();
   /** The time of the last listing, in wall-clock milliseconds. */
   #lastMs: number | undefined;
 
@@ -120,11 +135,29 @@ export class ExpectedTasks {
         minima: minima.get(name),
         sinceMs: this.#findSince(condition, ofCondition, before?.task, at),
       };
-      return [name, follow(task, before, expectedCounters.get(name)?.inputBytes, at)];
+      const restored = this.#restoredOutputs.get(name);
+      const outputCounts = before?.outputCounts ?? (restored === undefined ? [] : [restored]);
+      return [name, follow(task, outputCounts, before, expectedCounters.get(name)?.inputBytes, at)];
     });
     this.#histories = new Map(histories);
+    this.#restoredOutputs = new Map();
     this.#lastMs = at.wallMs;
     return histories.map(([, { task }]) => task);
+  }
+
+  get mostOutputs(): z.output<typeof mostOutputsSchema> {
+    return [...this.#histories].flatMap(
+      ([
+        name,
+        {
+          outputCounts: [most],
+        },
+      ]) => (most ? [[name, most]] : []),
+    );
+  }
+
+  restore(mostOutputs: z.output<typeof mostOutputsSchema>): void {
+    this.#restoredOutputs = new Map(mostOutputs);
   }
 
   #findSince(
@@ -146,26 +179,38 @@ export class ExpectedTasks {
 /** Adds what takes more than one listing to know. */
 function follow(
   listed: ExpectedTask,
+  countsBefore: readonly OutputCount[],
   before: NameHistory | undefined,
   bytes: number | undefined,
   { wallMs, monotonicMs: ms }: Instant,
 ): NameHistory {
-  const isListed = listed.condition !== 'missing';
-  const totals = bytes === undefined ? [] : addTotal(before?.totals ?? [], { ms, bytes });
-  const count = listed.outputs ?? 0;
-  const isMost =
-    count >= (before?.mostOutputs.count ?? 0) || ms - (before?.mostOutputs.ms ?? ms) > OUTPUTS_MS;
-  const mostOutputs = isMost || before === undefined ? { ms, count } : before.mostOutputs;
+  const isUp = listed.condition === 'up';
+  const totals = isUp && bytes !== undefined ? addTotal(before?.totals ?? [], { ms, bytes }) : [];
+  const [oldest = { ms }] = totals;
+  const hasRecovered = (before?.hasRecovered ?? !isUp) || !isUp;
+  const isWindowWhole = ms - oldest.ms >= RATE_MS;
+  const outputCounts = addOutputCount(countsBefore, ms, listed.outputs);
   const task = {
     ...listed,
-    inputRate: isListed ? computeRate(totals) : undefined,
-    dueOutputs: listed.minima?.outputs ?? (mostOutputs.count > 0 ? mostOutputs.count : undefined),
+    inputRate: hasRecovered && !isWindowWhole ? undefined : computeRate(totals),
+    dueOutputs: listed.minima?.outputs ?? outputCounts[0]?.count,
   };
   return {
     totals,
-    mostOutputs,
+    hasRecovered: hasRecovered && !isWindowWhole,
+    outputCounts,
     task: { ...task, ...findShortfalls(task, before?.task, wallMs) },
   };
+}
+
+/** `count` is `undefined` while no task of the name is listed. */
+function addOutputCount(
+  before: readonly OutputCount[],
+  ms: number,
+  count: number | undefined,
+): readonly OutputCount[] {
+  const recent = before.filter((one) => ms - one.ms <= OUTPUTS_MS && one.count > (count ?? 0));
+  return count === undefined || count === 0 ? recent : [...recent, { ms, count }];
 }
 
 /** Keeps the totals of the last two minutes, or of two listings that are further apart. */

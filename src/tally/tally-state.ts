@@ -10,6 +10,7 @@ import { OWN_INPUT } from '../listing/listing.ts';
 import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
+import { mostOutputsSchema, type ExpectedTasks } from './expectations.ts';
 import { lossMemorySchema, type Losses } from './losses/losses.ts';
 import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
 import type { TaskDetails } from './task-details.ts';
@@ -71,6 +72,7 @@ const codeSchema = z.object({
   details: z.array(taskDetailSchema).describe('with per-task metrics').optional(),
   expectedCounters: z.array(z.tuple([z.string(), expectedCountersSchema])).optional(),
   losses: lossMemorySchema.optional(),
+  mostOutputs: mostOutputsSchema.optional(),
 });
 type CodeEntry = z.output<typeof codeSchema>;
 
@@ -105,6 +107,7 @@ export interface TallyParts {
   readonly groups: Readonly<Record<LimitedGroupName, GroupRows>>;
   readonly details: TaskDetails | undefined;
   readonly expectedCounters: ExpectedCounters;
+  readonly expectedTasks: ExpectedTasks;
   readonly losses: Losses;
   readonly meteredFormats: Set<string>;
   /** What its times are ahead of the monotonic clock: they continue from process to process. */
@@ -156,6 +159,7 @@ function toCodeEntry({
   meteredFormats,
   details,
   expectedCounters,
+  expectedTasks,
   losses,
 }: TallyParts): object | undefined {
   const { progress } = ledger;
@@ -173,6 +177,7 @@ function toCodeEntry({
       details: details && [...details.exportDetails()],
       expectedCounters: [...expectedCounters.exportCounters()],
       losses: losses.memory,
+      mostOutputs: expectedTasks.mostOutputs,
     }
   );
 }
@@ -246,6 +251,7 @@ function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
   }
   for (const detail of entry.details ?? []) details?.restore(detail);
   expectedCounters.restore(entry.expectedCounters ?? []);
+  tally.expectedTasks.restore(entry.mostOutputs ?? []);
   // After an unknown gap, what was lost before is not known.
   if (entry.losses !== undefined && isGapKnown) losses.restore(entry.losses);
 }

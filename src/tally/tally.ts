@@ -180,6 +180,7 @@ export class Tally {
       groups: this.#groups,
       details: this.#details,
       expectedCounters: this.#expectedCounters,
+      expectedTasks: this.#expectedTasks,
       losses: this.#losses,
       meteredFormats: this.#meteredFormats,
       timeline: this.#timeline,

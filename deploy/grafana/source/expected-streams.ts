@@ -89,7 +89,7 @@ export function expectedTable() {
           unit: 'locale',
         },
         { title: 'Outputs', expr: max(EXPECTED, now.last(C.expectedTaskOutputs)), unit: 'none' },
-        { title: 'Min. outputs', expr: max(EXPECTED, now.select(C.expectedTaskMinOutputs)), unit: 'none' },
+        { title: 'Due outputs', expr: max(EXPECTED, now.select(C.expectedTaskDueOutputs)), unit: 'none' },
         { title: 'Received', expr: sum(EXPECTED, now.increase(C.expectedTaskInputBytes)), unit: 'decbytes' },
         {
           title: 'Delivered',

@@ -239,12 +239,12 @@ test('expectations are exposed from the start and at 0 without a recent listing,
   const read = (state: CodeState, nowMs: number): readonly string[] =>
     render(createStore(state).collectFamilies(at(nowMs)), 'text')
       .split('\n')
-      .filter((line) => /^xvs_expected_(?:tasks|task_(?:up|outputs|min_.*))\{/.test(line))
+      .filter((line) => /^xvs_expected_(?:tasks|task_(?:up|outputs|due_outputs|min_.*))\{/.test(line))
       .map((line) => line.replace(/^xvs_expected_|service_code="A",?/g, ''));
   const always = [
     'task_min_input_bytes_per_second{task_name="main"} 250000',
-    'task_min_outputs{task_name="main"} 3',
-    'task_min_outputs{task_name="backup"} 1',
+    'task_due_outputs{task_name="main"} 3',
+    'task_due_outputs{task_name="backup"} 1',
   ];
   const unknown = ['tasks{} 3', 'task_up{task_name="main"} 0', 'task_up{task_name="backup"} 0', ...always];
   assert.deepEqual(read({ ...UNPOLLED, expectation }, 0), unknown);

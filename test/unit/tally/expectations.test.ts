@@ -118,10 +118,31 @@ function follow(
 }
 
 test('the rate is the mean of two minutes, from two listings on, over restarts of the task', () => {
-  const rates = follow({}, [0, 0], [1500, 0], [4500, 0], undefined, [0, 0]).map((found) => found?.inputRate);
-  assert.deepEqual(rates, [undefined, 100, 150, undefined, 75]);
+  const rates = follow({}, [1, 0], [1501, 0], [4501, 0], undefined, [1, 0]).map((found) => found?.inputRate);
+  assert.deepEqual(rates, [undefined, 100, 150, undefined, undefined]);
   const steady = Array.from({ length: 20 }, (_, index) => [index < 10 ? 0 : 1500 * index, 0] as const);
   assert.equal(follow({}, ...steady).at(-1)?.inputRate, 100);
+});
+
+test('a task that was not up has a rate when it has been up for two minutes', () => {
+  const { length: window } = Array.from({ length: 120_000 / STEP_MS });
+  const dead = Array.from({ length: 8 }, () => [1, 0] as const);
+  const flowing = Array.from({ length: window + 2 }, (_, index) => [1 + 1500 * (1 + index), 0] as const);
+  const rates = follow({}, [0, 0], ...dead, ...flowing).map((found) => found?.inputRate);
+  assert.deepEqual(rates.slice(-3), [undefined, 100, 100]);
+  assert.ok(rates.slice(8, -2).every((rate) => rate === undefined));
+});
+
+test('a restart with state does not change how many outputs a task must have', () => {
+  const run = new TallyRun();
+  run.expect('main');
+  const commit = (count: number, afterMs?: number) => {
+    const outputs = Array.from({ length: count }, (_, index) => buildOutputRecord({ fileName: `${index}` }));
+    return run.commitListing({ tasks: [task(1, { outputs })] }, afterMs).expectedTasks[0]?.dueOutputs;
+  };
+  assert.deepEqual([commit(3), commit(2)], [3, 3]);
+  run.restart();
+  assert.deepEqual([commit(2), commit(2, 3_600_000)], [3, 2]);
 });
 
 test('a task is slow while it is up and its rate is below the minimum', () => {

@@ -108,7 +108,7 @@ test('tasks that have been stalled for an hour are told apart, also over a resta
 
 type TaskFields = Parameters<typeof buildTaskRecord>[0];
 const withInput = (...list: readonly number[]): TaskFields[] => list.map((inputBytes) => ({ inputBytes }));
-const four = (fields: TaskFields): TaskFields[] => Array.from({ length: 4 }, () => fields);
+const four = <T>(value: T): T[] => Array.from({ length: 4 }, () => value);
 const NEVER = [0, 0, 0, 0];
 const STALL_FAMILIES = ['tasksStalled', 'tasksWithoutInput', 'fileTasksStalled'] as const;
 type StallFamily = (typeof STALL_FAMILIES)[number];
@@ -138,7 +138,11 @@ const STALLS: readonly [string, TaskFields[], Partial<Record<StallFamily, number
     })),
     { tasksStalled: [0, 0, 0, 0, 1] },
   ],
-  ['a task with input is not without input', four({ inputBytes: 1 }), { tasksWithoutInput: NEVER }],
+  [
+    'a task with input is not without input',
+    four<TaskFields>({ inputBytes: 1 }),
+    { tasksWithoutInput: NEVER },
+  ],
   [
     'a task without byte count is neither stalled nor without input',
     four({ inputBytes: undefined }),
@@ -155,6 +159,51 @@ const STALLS: readonly [string, TaskFields[], Partial<Record<StallFamily, number
     { fileTasksStalled: [0, 0, 1, 1] },
   ],
 ];
+
+/** Whether a live task is stalled as of each listing of its bytes, `undefined` for a poll that fails. */
+function readStalls(stepMs: number, ...listings: readonly (number | undefined)[]): readonly boolean[] {
+  const run = new TallyRun({ pollIntervalMs: stepMs });
+  return listings.flatMap((inputBytes) => {
+    if (inputBytes === undefined) {
+      run.wait(stepMs);
+      return [];
+    }
+    const snapshot = run.commitListing({ tasks: [buildTaskRecord({ inputBytes })] }, stepMs);
+    return [readValues(snapshot, 'tasksStalled')['server-1'] === 1];
+  });
+}
+
+const outage = Array.from({ length: 8 }, () => undefined);
+
+for (const [name, stepMs, listings, stalled] of [
+  ['reconnects under its id between two rare polls', 240_000, [9000, 9900, 10, 500, 900], []],
+  ['is shown by a front end that lags behind', 240_000, [9000, 9900, 9500, 9500, 9900], []],
+  ['is stalled, and reconnects under its id', 15_000, [9000, ...four(9900), 9900, 10, 20], [5]],
+  [
+    'is dead, and its service restarts',
+    15_000,
+    [9000, ...four(9900), 9900, ...four(0), 0, 0],
+    [5, 6, 7, 8, 9, 10, 11],
+  ],
+  ['dies with a restart of its service', 15_000, [9000, 9900, ...four(0), 0, 0, 0, 0], [7, 8, 9]],
+  ['runs before and after an outage', 15_000, [9000, 9900, ...outage, 9999], []],
+  ['does not grow in the first listing after an outage', 15_000, [9000, 9900, ...outage, 9900, 9999], []],
+  ['dies in an outage', 15_000, [9000, 9900, ...outage, 9900, 9900], [3]],
+  [
+    'is dead before and after an outage',
+    15_000,
+    [9000, ...four(9900), 9900, ...outage, 9900, 9900],
+    [5, 6, 7],
+  ],
+] as const) {
+  test(`a live task is stalled, or is not: it ${name}`, () => {
+    const found = readStalls(stepMs, ...listings);
+    assert.deepEqual(
+      [...found.keys()].filter((listing) => found[listing]),
+      stalled,
+    );
+  });
+}
 
 for (const [name, listings, expected] of STALLS) {
   test(name, () => {
