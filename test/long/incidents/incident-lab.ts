@@ -129,17 +129,6 @@ function configureAlertmanager(url: string): unknown {
   return scaleDurations(yaml, TIME_DIVISOR);
 }
 
-/**
- * The shipped rules but XvsEgressDropped: new counters leap after 90 seconds, which do not scale, and a
- * scaled hour takes the leap for its rate.
- */
-function listGroups() {
-  return readRuleGroups().map((group) => ({
-    ...group,
-    rules: group.rules.filter((rule) => !('alert' in rule) || rule.alert !== 'XvsEgressDropped'),
-  }));
-}
-
 /** Starts the programs, and waits until all counters of the exporters have begun. */
 export async function startLab(t: TestContext, exporters: Clusters): Promise<Lab & AsyncDisposable> {
   for (const exporter of exporters.list()) await exporter.waitUntilListening();
@@ -156,7 +145,7 @@ export async function startLab(t: TestContext, exporters: Clusters): Promise<Lab
   ];
   const prometheus = await Prometheus.start({
     jobs,
-    rules: [scaleDurations(JSON.stringify({ groups: listGroups() }), TIME_DIVISOR)],
+    rules: [scaleDurations(JSON.stringify({ groups: readRuleGroups() }), TIME_DIVISOR)],
     alertmanager: alertmanager.address,
     flags: FLAGS,
   });

@@ -6,6 +6,7 @@ import { readAlertRules } from '../../../support/deploy-files.ts';
 /** Alerts whose action is not that of the pages. */
 const OTHER_ACTIONS: ReadonlyMap<string, string> = new Map([
   ['XvsApiDown', 'sends to the page, which has the remedies of the failure, or that of a stale listing'],
+  ['XvsUsersDropped', 'begins with the plot of users, which the page has'],
   ['XvsBytesImplausible', 'fires after 15 minutes; the page shows each byte count that waits at once'],
 ]);
 
