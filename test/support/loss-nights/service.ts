@@ -116,20 +116,18 @@ export class RunningService {
       // A run that begins now is listed from the next step on.
       if (run === undefined || !stream.runs.at(second - STEP_SECONDS)) return [];
       if (!stream.runs.at(second) || stream.isHidden.at(second)) return [];
-      const flv = buildOutputRecord({
+      const output = buildOutputRecord({
         format: 'flv',
         httpOutputBytes: run.outputBytes,
         httpConnectionsNum: stream.viewers.at(second),
       });
-      // The service meters no HLS.
-      const hls = buildOutputRecord({ format: 'm3u8', fileName: 'playlist' });
       return [
         buildTaskRecord({
           id: run.id,
           vsId: stream.server.at(second),
           progress: stream.isFile ? 1 + (second - run.startedAt) / 100 : 0,
           inputBytes: run.inputBytes,
-          outputs: [flv, hls],
+          outputs: [output],
         }),
       ];
     });

@@ -36,14 +36,6 @@ function widenInhibition(source: string, target = '', label = 'service_code'): P
   };
 }
 
-/** Lets a recorded level of a loss not go on by itself. */
-function forgetLevel(record: string): PlantedFault['plant'] {
-  return changeRules(
-    new RegExp(String.raw`(record: ${record}\n[^]*?expr: \|-\n)( +)${record}\n[^]*?\n\2  or\n`),
-    '$1',
-  );
-}
-
 /** Lets an alert never fire. */
 function silenceAlert(alert: string): PlantedFault['plant'] {
   return changeRules(
@@ -84,9 +76,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     plant: widenInhibition('"XvsExpectedTaskDown"', '', 'task_name'),
   },
   {
-    name: 'XvsTasksDropped and XvsEgressDropped inhibit all service codes',
+    name: 'XvsTasksDropped inhibits all service codes',
     seed: 2,
-    plant: widenInhibition('XvsTasksDropped|'),
+    plant: widenInhibition('"XvsTasksDropped"'),
   },
   {
     name: 'XvsDeliveryBlackhole inhibits all service codes',
@@ -127,36 +119,6 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
             or
 `,
     ),
-  },
-  {
-    name: 'the number of tasks before a loss is forgotten',
-    seed: 13,
-    plant: forgetLevel('service_code:xvs_listing_tasks:before_loss'),
-  },
-  {
-    name: 'the number of tasks before most service codes vanish is forgotten',
-    seed: 35,
-    plant: forgetLevel('service_code:xvs_listing_tasks:before_vanishing'),
-  },
-  {
-    name: 'the number of users before a loss is forgotten',
-    seed: 2,
-    plant: forgetLevel('service_code:xvs_listing_users:before_loss'),
-  },
-  {
-    name: 'the number of tasks that received data before ingest stopped is forgotten',
-    seed: 3,
-    plant: forgetLevel('service_code:xvs_tasks:before_stop'),
-  },
-  {
-    name: 'the number of tasks of a server before it left is forgotten',
-    seed: 2,
-    plant: forgetLevel('service_code_vs_id:xvs_tasks:half_lost_with_server'),
-  },
-  {
-    name: 'the number of viewers before a server delivered nothing is forgotten',
-    seed: 11,
-    plant: forgetLevel('service_code_vs_id_format:xvs_http_connections:before_blackhole'),
   },
   {
     name: 'a listing is current only if the last poll succeeded',

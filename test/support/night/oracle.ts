@@ -1,4 +1,4 @@
-import { listConditions, type Condition } from './conditions.ts';
+import { listAlertConditions, type AlertCondition } from './alert-conditions.ts';
 import type { Labels } from './evaluation.ts';
 import { isSilencedBy, type SentAlert } from './notifications.ts';
 import { STEPS_OF_MINUTE, type Night, type NightCode } from './truth.ts';
@@ -21,7 +21,7 @@ const KEEP_FIRING_MINUTES = 12;
 
 const isShown = ({ hiddenBy }: SentAlert): boolean => hiddenBy === undefined;
 
-function isAbout(labels: Labels, { alert, subject }: Condition): boolean {
+function isAbout(labels: Labels, { alert, subject }: AlertCondition): boolean {
   return (
     labels['alertname'] === alert &&
     Object.entries(subject).every(([label, value]) => labels[label] === value)
@@ -30,7 +30,7 @@ function isAbout(labels: Labels, { alert, subject }: Condition): boolean {
 
 /** Judges what receivers are told in a night by what is true. */
 export function judgeNight(night: Night, sent: Sent): readonly Violation[] {
-  const conditions = listConditions(night);
+  const conditions = listAlertConditions(night);
   return [
     ...conditions.flatMap((condition) => judgeCondition(night, condition, conditions, sent)),
     ...judgeCalm(conditions, sent),
@@ -41,8 +41,8 @@ export function judgeNight(night: Night, sent: Sent): readonly Violation[] {
 /** Whether an alert that may stand for another is true, and about the same subject or its service code. */
 function isTrueCause(
   { labels }: SentAlert,
-  condition: Condition,
-  all: readonly Condition[],
+  condition: AlertCondition,
+  all: readonly AlertCondition[],
   minute: number,
 ): boolean {
   const { alertname = '', service_code: code } = labels;
@@ -63,8 +63,8 @@ function isTrueCause(
 /** The first violation of "told" or "not over" of each time for which a condition lasts. */
 function judgeCondition(
   { silences }: Night,
-  condition: Condition,
-  all: readonly Condition[],
+  condition: AlertCondition,
+  all: readonly AlertCondition[],
   sent: Sent,
 ): readonly Violation[] {
   const violations: Violation[] = [];
@@ -111,7 +111,7 @@ function describe(hiddenBy: SentAlert['hiddenBy']): string {
 }
 
 /** Pages that begin while what they say is not so. */
-function judgeCalm(conditions: readonly Condition[], sent: Sent): readonly Violation[] {
+function judgeCalm(conditions: readonly AlertCondition[], sent: Sent): readonly Violation[] {
   return sent.flatMap((alerts, minute) => {
     const before = new Set(
       (sent[minute - 1] ?? []).filter(isShown).map(({ labels }) => JSON.stringify(labels)),
