@@ -14,8 +14,8 @@ import { countExpectedTasks, listExpectedTasks, type ExpectedTask } from '../tal
 import type { AccountBudget } from '../tally/account-budget.ts';
 import { findReportedTasks, NO_LOSSES, type CodeLosses } from '../tally/losses/losses.ts';
 import type { StateStatistics } from '../state/state-store.ts';
-import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
-import { sumListing, type ListingTotals } from './status-page/listing-totals.ts';
+import { breakDownListing, type ListingBreakdown } from './listing-breakdown.ts';
+import { sumListing, type ListingTotals } from './listing-totals.ts';
 
 /**
  * `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `lost`: most

@@ -34,6 +34,15 @@ export function formatQuantity(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** A sentence names at most so many. */
+const MAX_NAMED = 10;
+
+/** The first ten, then how many more: `a, b and 3 more`. */
+export function formatFirst<Item>(items: readonly Item[], format: (item: Item) => string): string {
+  const named = items.slice(0, MAX_NAMED).map(format).join(', ');
+  return items.length > MAX_NAMED ? `${named} and ${formatCount(items.length - MAX_NAMED)} more` : named;
+}
+
 /** Bytes per second as bits per second, with the unit of the dashboards: `9.88 Mb/s`. */
 export function formatBitRate(bytesPerSecond: number): string {
   const bits = formatWithPrefix(bytesPerSecond * 8);

@@ -1,11 +1,10 @@
 import { HISTORY_CAPACITY, type PollHistoryEntry } from '../../poller/poll-history.ts';
 import { formatShard } from '../../sharding/shard.ts';
-import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
+import type { ExporterFacade, ProcessStatus } from '../exporter-facade.ts';
+import { examine, listMarks, listProblems, type ExaminedCode } from './code-problems.ts';
 import {
-  findProblems,
   formatCondition,
   formatSummary,
-  listMarks,
   renderCondition,
   renderFailureNote,
   renderLastExpected,
@@ -46,12 +45,14 @@ export function renderListPage(facade: ExporterFacade, query: URLSearchParams): 
   const process = facade.getProcess();
   const { shard, nowMs } = process;
   const { filter, page: wantedPage } = parseListQuery(query);
-  const rows = facade.getStatuses();
-  const matching = rows.filter((row) => isMatch(row, filter, nowMs));
-  const ranks = new Map(matching.map((row) => [row, rankSeverity(findWorst(row, nowMs))]));
-  const getRank = (row: ServiceCodeStatus): number => ranks.get(row) ?? 0;
+  const rows = facade.getStatuses().map((status) => {
+    const examined = examine(status, nowMs);
+    const [worst] = listProblems(examined);
+    return { ...examined, worst, rank: rankSeverity(worst) };
+  });
+  const matching = rows.filter((row) => isMatch(row, filter));
   const sorted = matching.toSorted(
-    (a, b) => getRank(a) - getRank(b) || (a.serviceCode < b.serviceCode ? -1 : 1),
+    (a, b) => a.rank - b.rank || (a.status.serviceCode < b.status.serviceCode ? -1 : 1),
   );
   const pageCount = Math.max(1, Math.ceil(matching.length / PAGE_SIZE));
   const page = Math.min(wantedPage, pageCount);
@@ -62,7 +63,7 @@ export function renderListPage(facade: ExporterFacade, query: URLSearchParams): 
   const range = pageCount === 1 ? '' : `${start + 1} to ${start + shown.length} of `;
   const ofProcess = Array.from(findProcessProblems(process), ({ headline }) => `; ${headline}`);
   const summary =
-    formatSummary(rows, nowMs) + ofProcess.join('') + (shard.count === 1 ? '' : ` (${formatShard(shard)})`);
+    formatSummary(rows) + ofProcess.join('') + (shard.count === 1 ? '' : ` (${formatShard(shard)})`);
   return renderDocument(process, {
     root: './',
     title: summary,
@@ -74,14 +75,15 @@ export function renderListPage(facade: ExporterFacade, query: URLSearchParams): 
   });
 }
 
-function isMatch(status: ServiceCodeStatus, filter: string, nowMs: number): boolean {
-  const { serviceCode, labels, condition, expectedTasks } = status;
+function isMatch(row: ExaminedCode, filter: string): boolean {
+  if (filter === '') return true;
+  const { serviceCode, labels, condition, expectedTasks } = row.status;
   const needle = filter.toLowerCase();
   const texts = [
     serviceCode,
     ...Object.entries(labels).map(([label, value]) => `${label}=${value}`),
     formatCondition(condition),
-    ...listMarks(status, nowMs),
+    ...listMarks(row),
     ...expectedTasks.map(({ name }) => name),
   ];
   return texts.some((text) => text.toLowerCase().includes(needle));
@@ -104,20 +106,17 @@ function renderFilterForm(filter: string): Markup {
   </form>`;
 }
 
-interface ListRow {
-  readonly status: ServiceCodeStatus;
+interface ListRow extends ExaminedCode {
   readonly worst: PageProblem | undefined;
+}
+
+interface ShownRow extends ListRow {
   readonly history: readonly PollHistoryEntry[];
 }
 
-function findWorst(status: ServiceCodeStatus, nowMs: number): PageProblem | undefined {
-  const [worst] = findProblems(status, nowMs);
-  return worst;
-}
-
-function renderList(statuses: readonly ServiceCodeStatus[], count: string, process: ProcessStatus): Markup {
+function renderList(codes: readonly ListRow[], count: string, process: ProcessStatus): Markup {
   const { nowMs } = process;
-  const columns: readonly TableColumn<ListRow>[] = [
+  const columns: readonly TableColumn<ShownRow>[] = [
     {
       title: 'Service code',
       className: 'text',
@@ -129,10 +128,10 @@ function renderList(statuses: readonly ServiceCodeStatus[], count: string, proce
           ${renderLabels(labels)}`;
       },
     },
-    { title: 'State', className: 'condition', render: ({ status }) => renderCondition(status, nowMs) },
+    { title: 'State', className: 'condition', render: (row) => renderCondition(row, nowMs) },
     ...PLOTTED_FIELDS.map((field) => ({
       title: field.title,
-      render: ({ status, history }: ListRow) => renderPlotted(status, history, field),
+      render: ({ status, history }: ShownRow) => renderPlotted(status, history, field),
     })),
     { title: 'Last success', render: ({ status }) => renderAge(status.lastSuccessMs, nowMs) },
   ];
@@ -143,9 +142,7 @@ function renderList(statuses: readonly ServiceCodeStatus[], count: string, proce
       show the last ${HISTORY_CAPACITY} polls from zero, half an hour at the default interval; gaps and red
       ticks mark failed polls.`,
     columns,
-    rows: statuses.map((status) => {
-      return { status, worst: findWorst(status, nowMs), history: status.history.entries() };
-    }),
+    rows: codes.map((code) => ({ ...code, history: code.status.history.entries() })),
     getRowClass: ({ status: { condition }, worst }) =>
       isCritical(worst) ? `${condition} critical` : condition,
     renderNote: ({ status, worst }) => {

@@ -36,6 +36,7 @@ export const ALERTS = {
     'warning',
     'Contact the owners of the streams. If many stall on one server, check the server.',
   ],
+  XvsInvalidRecords: ['warning', 'Report the entries to the operator of the service.'],
   XvsTasksWithoutInput: ['warning', 'Check the publishers, or the sources that the tasks read.'],
   XvsRenditionMissing: ['warning', 'Compare the outputs with the output-format configuration.'],
   XvsConfigReloadFailed: [
@@ -48,6 +49,8 @@ export const ALERTS = {
   ],
   XvsBytesNotCounted: ['warning', 'Raise --max-old-space-size with the memory limit, or add a shard.'],
 } as const satisfies Readonly<Record<string, readonly [severity: 'critical' | 'warning', action: string]>>;
+
+const SEVERITIES: readonly string[] = Object.keys(ALERTS);
 
 export interface PageProblem {
   readonly text: Content;
@@ -62,8 +65,8 @@ export function isCritical(problem: PageProblem | undefined): boolean {
 }
 
 /** Sort key, the most severe lowest. */
-export function rankSeverity(problem: PageProblem | undefined): number {
-  return problem === undefined ? Number.MAX_VALUE : Object.keys(ALERTS).indexOf(problem.alert);
+export function rankSeverity(problem: Pick<PageProblem, 'alert'> | undefined): number {
+  return problem === undefined ? Number.MAX_VALUE : SEVERITIES.indexOf(problem.alert);
 }
 
 /**

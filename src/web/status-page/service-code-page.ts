@@ -4,12 +4,10 @@ import type { NotableTask } from '../../tally/notable-tasks.ts';
 import { formatTaskCondition, type ExpectedTask } from '../../tally/expectations.ts';
 import { getCodeKind, POLL_ERRORS } from '../../upstream/errors.ts';
 import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
+import { examine, listProblems, listShortfalls } from './code-problems.ts';
 import {
-  findProblems,
   formatCondition,
   formatProblemCounts,
-  hasCurrentListing,
-  listShortfalls,
   renderCondition,
   renderFailureNote,
   renderLastExpected,
@@ -25,7 +23,7 @@ import {
   renderAge,
   renderKnown,
 } from './human-units.ts';
-import type { ListingBreakdown } from './listing-breakdown.ts';
+import type { ListingBreakdown } from '../listing-breakdown.ts';
 import { html, renderName, type Content, type Markup } from './markup.ts';
 import { hasValues, PLOTTED_FIELDS, renderPlotted } from './plot.ts';
 import { isCritical, renderLinks, renderProblem } from './problems.ts';
@@ -42,15 +40,15 @@ export function renderServiceCodePage(facade: ExporterFacade, query: URLSearchPa
   const { labels, condition } = status;
   const breakdown = facade.getBreakdown(serviceCode);
   const history = status.history.entries();
-  const problems = [...findProblems(status, nowMs)];
+  const examined = examine(status, nowMs);
   return renderDocument(process, {
     root: '../',
-    title: `${serviceCode}: ${formatCondition(condition)}${formatProblemCounts([status], nowMs)}`,
+    title: `${serviceCode}: ${formatCondition(condition)}${formatProblemCounts([examined])}`,
     header: html`<nav aria-label="Back"><a href="../">All service codes</a></nav>
       <h1>${renderName(serviceCode)}</h1>
       ${renderLabels(labels)} ${renderLinks(process, serviceCode)}`,
-    summary: renderCondition(status, nowMs),
-    main: html`${problems.map(
+    summary: renderCondition(examined, nowMs),
+    main: html`${listProblems(examined).map(
       (problem) =>
         html`<p class="problem ${isCritical(problem) && 'critical'}">
           ${renderProblem(problem, process, serviceCode, renderFailureNote(status, nowMs))}
@@ -71,7 +69,8 @@ function renderExpectedTasks(
 ): Markup | undefined {
   const { expectedTasks, lastSuccessMs } = status;
   if (expectedTasks.length === 0) return html`<p>${renderLastExpected(status, nowMs)}</p>`;
-  const isListed = hasCurrentListing(status);
+  const isListed = status.totals !== undefined;
+  const isCurrent = (isListed && status.failure === undefined) || lastSuccessMs === undefined;
   const isUp = ({ condition }: ExpectedTask): boolean => condition === 'up';
   const columns: readonly TableColumn<ExpectedTask>[] = [
     { title: 'Stream', className: 'text', render: ({ name }) => renderName(name) },
@@ -80,7 +79,7 @@ function renderExpectedTasks(
       className: 'text',
       render: (task) =>
         html`<span class="state ${isUp(task) ? 'up' : 'down'}">${formatTaskCondition(task.condition)}</span>
-          ${listShortfalls(status, task, nowMs).map(renderMark)}`,
+          ${(isListed ? listShortfalls(task, nowMs) : []).map(renderMark)}`,
     },
     {
       title: 'Since',
@@ -90,7 +89,7 @@ function renderExpectedTasks(
     {
       title: 'Input',
       render: ({ inputRate, minima }) =>
-        html`${renderKnown(isListed ? inputRate : undefined, formatBitRate)}${renderMinimum(minima?.inputBytesPerSecond, formatBitRate)}`,
+        html`${renderKnown(isCurrent ? inputRate : undefined, formatBitRate)}${renderMinimum(minima?.inputBytesPerSecond, formatBitRate)}`,
     },
     { title: 'Connections', render: ({ connections }) => renderKnown(connections, formatCount) },
     {
@@ -99,10 +98,9 @@ function renderExpectedTasks(
         html`${renderKnown(outputs, formatCount)}${renderMinimum(minima?.outputs, formatCount)}`,
     },
   ];
-  const isCurrent = isListed || lastSuccessMs === undefined;
   const asOf = !isCurrent && html` <span class="aside">as of ${renderAge(lastSuccessMs, nowMs)}</span>`;
   const rank = (task: ExpectedTask): number =>
-    isUp(task) ? Number(listShortfalls(status, task, nowMs).length === 0) : -1;
+    isUp(task) ? Number(!isListed || listShortfalls(task, nowMs).length === 0) : -1;
   const rows = expectedTasks.toSorted((a, b) => rank(a) - rank(b));
   return renderFirstRows(query, html`Expected streams${asOf}`, columns, rows);
 }

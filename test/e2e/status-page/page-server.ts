@@ -6,7 +6,7 @@ import { handle } from '../../../src/web/routes.ts';
 import type { WebResponse } from '../../../src/web/http-messages.ts';
 import { RecordedWebMetrics } from '../../unit/web/secured-server.ts';
 import { startWebServer, type WebServer } from '../../../src/web/server.ts';
-import type { ListingBreakdown } from '../../../src/web/status-page/listing-breakdown.ts';
+import type { ListingBreakdown } from '../../../src/web/listing-breakdown.ts';
 import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
 import { createEmptyFacade } from '../../unit/web/fake-facade.ts';
 import { createHistory, createPolling, NOW_MS, PROCESS } from '../../unit/web/status-page/status-fixtures.ts';

@@ -51,6 +51,17 @@ interface Scenario {
 
 /** In the order of the list: the most severe first. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'polls fail after good ones': {
+    status: createDownStatus('DOWN-NOW', {
+      totals: createTotals({ users: 5, tasks: 1, ingress: undefined, egress: undefined }),
+      lastSuccessMs: NOW_MS - 65_000,
+      ...EXPECTED,
+    }),
+    state: '✕ down since 02:53 (11 min) ▲ 1 missing',
+    problem: 'Expected: backup has been missing since 02:53 (11 min).',
+    further: 'The values are from 65 s ago.',
+    runbook: 'XvsExpectedTaskDown',
+  },
   'an expected task is missing': {
     status: createStatus('MISSING', EXPECTED),
     state: '● up ▲ 1 missing',
@@ -99,16 +110,6 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       'Expected HTTP status 2xx, found 503. Try: Wait. Try: Ask. The service asked for a pause until 03:05. No poll has succeeded since the exporter started.',
     runbook: 'XvsApiDown',
   },
-  'polls fail after good ones': {
-    status: createDownStatus('DOWN-NOW', {
-      totals: createTotals({ users: 5, ingress: undefined, egress: undefined }),
-      lastSuccessMs: NOW_MS - 65_000,
-      ...EXPECTED,
-    }),
-    state: '✕ down since 02:53 (11 min)',
-    problem: 'The values are from 65 s ago.',
-    runbook: 'XvsApiDown',
-  },
   'the last good listing is too old': {
     status: createStatus('STALE', { condition: 'stale', totals: undefined }),
     state: '◆ stale',
@@ -155,6 +156,25 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     }),
     state: '▼ lost ▲ tasks 30 → 0 since 02:02',
     problem: 'The listing lost most tasks: tasks 30 → 0 since 02:02.',
+    runbook: 'XvsTasksDropped',
+  },
+  'most tasks and users are lost, and servers are gone': {
+    status: createStatus('LOST-ALL', {
+      condition: 'lost',
+      losses: createLosses({
+        tasks: { before: 1, since: minutesAgo(2) },
+        users: { before: 100, since: minutesAgo(1) },
+        servers: Array.from({ length: 12 }, (_, index) => ({
+          vsId: `edge-${index}`,
+          before: 2,
+          since: minutesAgo(2),
+        })),
+      }),
+      totals: createTotals({ users: 40 }),
+    }),
+    state: '▼ lost ▲ tasks 1 → 0 since 03:02 ▲ users 100 → 40 since 03:03 ▲ 12 servers gone',
+    problem: 'The listing lost most tasks: tasks 1 → 0 since 03:02.',
+    further: 'edge-9 with 2 tasks since 03:02 (2 min) and 2 more.',
     runbook: 'XvsTasksDropped',
   },
   'a good listing has lost most of its users': {
@@ -270,7 +290,7 @@ test('the summary counts conditions, and what is missing and stalled', async (t)
   await testPage(t, ROWS, '/', async ({ page }) => {
     assert.equal(
       await readText(page.getByRole('status')),
-      '2 down, 1 stale, 2 lost, 3 no traffic, 1 not polled yet, 12 up; 14 expected streams missing; 1 expected stream slow; 2 servers without delivery; 7 tasks stalled; 5 tasks without input',
+      '2 down, 1 stale, 3 lost, 3 no traffic, 1 not polled yet, 12 up; 15 expected streams missing; 1 expected stream slow; 2 servers without delivery; 7 tasks stalled; 5 tasks without input',
     );
   });
 });

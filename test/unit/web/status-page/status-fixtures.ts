@@ -4,7 +4,7 @@ import type { PollFailure } from '../../../../src/poller/store.ts';
 import { NO_LOSSES, type CodeLosses } from '../../../../src/tally/losses/losses.ts';
 import { SINGLE_SHARD } from '../../../../src/sharding/shard.ts';
 import type { ProcessStatus, ServiceCodeStatus } from '../../../../src/web/exporter-facade.ts';
-import type { ListingBreakdown } from '../../../../src/web/status-page/listing-breakdown.ts';
+import type { ListingBreakdown } from '../../../../src/web/listing-breakdown.ts';
 
 /** The wall-clock time that the pages show. */
 export const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);

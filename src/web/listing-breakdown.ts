@@ -1,7 +1,7 @@
-import { sumByServer } from '../../listing/rows.ts';
-import type { ListingRates } from '../../poller/poll-history.ts';
-import type { NotableTasks } from '../../tally/notable-tasks.ts';
-import type { Snapshot } from '../../tally/snapshot.ts';
+import { sumByServer } from '../listing/rows.ts';
+import type { ListingRates } from '../poller/poll-history.ts';
+import type { NotableTasks } from '../tally/notable-tasks.ts';
+import type { Snapshot } from '../tally/snapshot.ts';
 
 export interface ListingBreakdown extends NotableTasks {
   readonly servers: readonly ServerTotals[];

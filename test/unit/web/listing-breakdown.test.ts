@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { breakDownListing } from '../../../../src/web/status-page/listing-breakdown.ts';
-import { buildOutputRecord, buildTaskRecord, buildUserRecord } from '../../../support/record-builders.ts';
-import { START_MS, TallyRun } from '../../../support/tally-run.ts';
+import { breakDownListing } from '../../../src/web/listing-breakdown.ts';
+import { buildOutputRecord, buildTaskRecord, buildUserRecord } from '../../support/record-builders.ts';
+import { START_MS, TallyRun } from '../../support/tally-run.ts';
 
 const snapshot = new TallyRun().commitListing({
   users: [

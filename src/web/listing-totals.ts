@@ -1,6 +1,6 @@
-import { sumColumn } from '../../listing/rows.ts';
-import type { ListingRates } from '../../poller/poll-history.ts';
-import type { Snapshot } from '../../tally/snapshot.ts';
+import { sumColumn } from '../listing/rows.ts';
+import type { ListingRates } from '../poller/poll-history.ts';
+import type { Snapshot } from '../tally/snapshot.ts';
 
 /** Totals of a good listing that the pages show. */
 export interface ListingTotals
