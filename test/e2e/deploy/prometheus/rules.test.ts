@@ -89,6 +89,16 @@ test('rules use existing metrics and labels only', async () => {
   );
 });
 
+test('no group has more rules than Mimir accepts, and few series are recorded', () => {
+  const groups = readRuleGroups();
+  assert.ok(groups.length > 1);
+  assert.deepEqual(
+    groups.filter(({ rules }) => rules.length > 20).map(({ name }) => name),
+    [],
+  );
+  assert.ok(readRecordingRules().length <= 6);
+});
+
 test('a rule reads series that its own group records before it, and each is read', () => {
   const read = new Set<string>();
   for (const { rules } of readRuleGroups()) {
@@ -106,6 +116,14 @@ test('a rule reads series that its own group records before it, and each is read
   assert.deepEqual(
     readRecordingRules().filter(({ record }) => !read.has(record)),
     [],
+  );
+});
+
+test('no rule reads alerts, but the one that compares service codes', () => {
+  const readers = readRules().filter(({ expr }) => /\bALERTS/.test(expr));
+  assert.deepEqual(
+    readers.map((rule) => 'alert' in rule && rule.alert),
+    ['XvsTasksVanished'],
   );
 });
 
