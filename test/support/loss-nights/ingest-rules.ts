@@ -53,6 +53,9 @@ export function createIngestRules(history: History, inputs: Inputs): LossRules {
       if (elapsed(from, index) >= RESTARTING_SECONDS) return true;
     return false;
   };
+  /** One listing that shows a stop after failed polls is one without growth: the next one tells it. */
+  const isAfterFailedPoll = (index: number): boolean =>
+    history.step(index) > history.night.intervalSeconds && history.step(index) >= STALL_SECONDS;
   /** A stop begins with the second listing that shows it, or after two minutes: the first one had the level. */
   const listLevels = (index: number, since: number, laterListings: number): readonly Level[] =>
     [...Array(Math.floor(laterListings) + 1).keys()].flatMap((later) =>
@@ -66,6 +69,7 @@ export function createIngestRules(history: History, inputs: Inputs): LossRules {
     told: (index) => history.at(index).told.ingest,
     isAbsentWithout: false,
     isDue: (index, end) =>
+      !isAfterFailedPoll(index) &&
       listLevels(index, end, history.step(index) >= STALL_SECONDS ? 1 : 0).some(
         (level) =>
           level.least >= LEAST_TASKS &&
