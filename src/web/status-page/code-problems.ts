@@ -95,37 +95,44 @@ function* findMissing(
 interface Shortfall {
   readonly alert: PageProblem['alert'];
   readonly noun: string;
-  readonly describe: (task: ExpectedTask, nowMs: number) => string | undefined;
+  readonly getSinceMs: (task: ExpectedTask) => number | undefined;
+  readonly describe: (task: ExpectedTask) => string;
 }
 
 const SLOW: Shortfall = {
   alert: 'XvsExpectedTaskSlow',
   noun: 'slow',
-  describe: ({ slowSinceMs }, nowMs) =>
-    slowSinceMs === undefined ? undefined : `slow since ${formatMoment(slowSinceMs, nowMs)}`,
+  getSinceMs: ({ slowSinceMs }) => slowSinceMs,
+  describe: () => 'slow',
 };
 
 const FEWER_OUTPUTS: Shortfall = {
   alert: 'XvsRenditionMissing',
   noun: 'with fewer outputs',
-  describe: ({ outputs = 0, fewerOutputs }, nowMs) =>
-    fewerOutputs &&
-    `${outputs} of ${fewerOutputs.than} outputs since ${formatMoment(fewerOutputs.sinceMs, nowMs)}`,
+  getSinceMs: ({ fewerOutputs }) => fewerOutputs?.sinceMs,
+  describe: ({ outputs = 0, fewerOutputs }) => `${outputs} of ${fewerOutputs?.than ?? 0} outputs`,
 };
 
 /** Lists the shortfalls of an expected stream, as marks: `slow since 18:02`. */
 export function listShortfalls(task: ExpectedTask, nowMs: number): readonly string[] {
-  return [SLOW, FEWER_OUTPUTS].flatMap(({ describe }) => describe(task, nowMs) ?? []);
+  return [SLOW, FEWER_OUTPUTS]
+    .filter(({ getSinceMs }) => getSinceMs(task) !== undefined)
+    .map((shortfall) => formatShortfall(task, shortfall, nowMs));
+}
+
+function formatShortfall(task: ExpectedTask, { describe, getSinceMs }: Shortfall, nowMs: number): string {
+  return `${describe(task)} since ${formatMoment(getSinceMs(task) ?? nowMs, nowMs)}`;
 }
 
 function* findShort(
   { expectedTasks }: ServiceCodeStatus,
-  { alert, noun, describe }: Shortfall,
+  shortfall: Shortfall,
   nowMs: number,
 ): Generator<CodeProblem, void> {
-  const short = expectedTasks.filter((task) => describe(task, nowMs) !== undefined);
+  const { alert, noun, getSinceMs } = shortfall;
+  const short = expectedTasks.filter((task) => getSinceMs(task) !== undefined);
   if (short.length === 0) return;
-  const list = formatFirst(short, (task) => `${task.name} ${describe(task, nowMs)}`);
+  const list = formatFirst(short, (task) => `${task.name} ${formatShortfall(task, shortfall, nowMs)}`);
   yield {
     alert,
     text: `Expected: ${list}.`,
