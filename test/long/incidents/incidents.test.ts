@@ -47,7 +47,7 @@ const INCIDENTS: readonly Incident[] = [
   {
     name: 'code-one-stalled',
     fault: { silent: ['main'] },
-    groups: ['xvs-critical XvsExpectedTaskDown', 'xvs-warning XvsIngestStalled'],
+    groups: ['xvs-critical XvsExpectedTaskDown'],
   },
   {
     name: 'code-flapping',
