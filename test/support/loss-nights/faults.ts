@@ -3,7 +3,7 @@ import { runNight, type Memory, type RunOptions, type Told } from './run.ts';
 import type { LossNight } from './script.ts';
 import { followInputs, type Inputs } from './task-inputs.ts';
 
-type Fact = keyof Told;
+type Fact = Exclude<keyof Told, 'expected'>;
 
 /** What an exporter says of one subject, listing by listing. */
 type Series = readonly (number | undefined)[];

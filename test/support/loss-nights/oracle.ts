@@ -1,4 +1,5 @@
 import { createDeliveryRules } from './delivery-rules.ts';
+import { checkExpectation } from './expectation-oracle.ts';
 import { History, HOUR } from './history.ts';
 import { createIngestRules } from './ingest-rules.ts';
 import { createLevelRules } from './level-rules.ts';
@@ -19,7 +20,11 @@ export function checkNight(night: LossNight, memories: readonly Memory[]): reado
   return memories.flatMap((listings) => {
     const history = new History(night, listings);
     const inputs = followInputs(history);
-    return [...checkStalls(history, inputs), ...checkFamilies(history, inputs)];
+    return [
+      ...checkStalls(history, inputs),
+      ...checkExpectation(history, inputs),
+      ...checkFamilies(history, inputs),
+    ];
   });
 }
 

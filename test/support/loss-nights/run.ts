@@ -4,7 +4,7 @@ import type { TallyOptions } from '../../../src/tally/tally.ts';
 import { TallyProcess, type Answer } from '../tally-process.ts';
 import { readSamples, readValues, sumValues } from '../tally-run.ts';
 import type { LossNight } from './script.ts';
-import { RunningService, STEP_SECONDS } from './service.ts';
+import { EXPECTED_NAME, RunningService, STEP_SECONDS } from './service.ts';
 
 /** What an exporter says after a good listing. */
 export interface Told {
@@ -18,6 +18,7 @@ export interface Told {
   readonly deliveries: ReadonlyMap<string, number>;
   readonly stalled: number;
   readonly longStalled: number;
+  readonly expected: { readonly isUp: boolean; readonly rate: number | undefined };
 }
 
 /** A good listing. */
@@ -41,6 +42,7 @@ export function runNight(night: LossNight, { hasState, ...options }: RunOptions 
     { pollIntervalMs: intervalSeconds * 1000, ...options },
     hasState ?? night.hasState,
   );
+  tally.expectation = { tasks: 1, names: [EXPECTED_NAME] };
   let listings: ToldListing[] = [];
   const memories = [listings];
   let startedAt = 0;
@@ -64,6 +66,7 @@ function read(snapshot: Snapshot): Told {
   const byServer = (family: TableFamilyKey) =>
     new Map(readSamples(snapshot, family).map(({ labels: [vsId = ''], value }) => [vsId, value]));
   const total = (family: TableFamilyKey): number => sumValues(readValues(snapshot, family));
+  const [expected] = snapshot.expectedTasks;
   return {
     tasks: one('tasksBeforeLoss'),
     users: one('usersBeforeLoss'),
@@ -72,5 +75,6 @@ function read(snapshot: Snapshot): Told {
     deliveries: byServer('connectionsBeforeStop'),
     stalled: total('tasksStalled'),
     longStalled: total('tasksLongStalled'),
+    expected: { isUp: expected?.condition === 'up', rate: expected?.inputRate },
   };
 }

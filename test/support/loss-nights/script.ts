@@ -1,6 +1,6 @@
 import { Timeline } from '../night/timeline.ts';
 import { Random } from '../random.ts';
-import { createStream, STEP_SECONDS, type Service, type Stream } from './service.ts';
+import { createStream, EXPECTED_NAME, STEP_SECONDS, type Service, type Stream } from './service.ts';
 
 const MINUTE = 60;
 const INTERVALS = [5, 10, 15, 15, 15, 30, 60, 60, 120, 240, 600];
@@ -343,8 +343,11 @@ function createQuietNight(seed: number, random: Random): LossNight {
   const intervalSeconds = random.pick(INTERVALS);
   const create = (fields: Partial<Stream>): Stream => createStream(random.pick(servers), fields);
   const watched = random.pick([1, 1, 0.3]);
-  const flowing = Array.from({ length: 1 + random.integer(30) }, () =>
-    create({ viewers: new Timeline(random.chance(watched) ? random.integer(12) : 0) }),
+  const flowing = Array.from({ length: 1 + random.integer(30) }, (_, index) =>
+    create({
+      name: index === 0 ? EXPECTED_NAME : undefined,
+      viewers: new Timeline(random.chance(watched) ? random.integer(12) : 0),
+    }),
   );
   const [silent, waiting, files] = [random.integer(20), random.integer(8), random.integer(3)].map((count) =>
     random.chance(0.25) ? count : 0,

@@ -6,11 +6,15 @@ import type { Answer } from '../tally-process.ts';
 /** The truth changes in steps of so many seconds, and polls fall on them. */
 export const STEP_SECONDS = 5;
 /** Bytes per second. */
-const INPUT_RATE = 500_000;
+export const INPUT_RATE = 500_000;
 const OUTPUT_RATE = 250_000;
+
+/** The name of the expected stream. */
+export const EXPECTED_NAME = 'main';
 
 /** A stream, which the service lists as one task after another. */
 export interface Stream {
+  readonly name: string | undefined;
   readonly server: Timeline<string>;
   /** A run begins whenever it becomes true. */
   readonly runs: Timeline<boolean>;
@@ -39,6 +43,7 @@ export interface Service {
 
 export function createStream(server: string, fields: Partial<Stream> = {}): Stream {
   return {
+    name: undefined,
     server: new Timeline(server),
     runs: new Timeline(true),
     isHidden: new Timeline(false),
@@ -124,6 +129,7 @@ export class RunningService {
       return [
         buildTaskRecord({
           id: run.id,
+          name: stream.name,
           vsId: stream.server.at(second),
           progress: stream.isFile ? 1 + (second - run.startedAt) / 100 : 0,
           inputBytes: run.inputBytes,

@@ -10,6 +10,8 @@ export interface TaskInput {
   readonly hasHadInput: boolean;
   /** Whether its count is another one than in the listing before; 0 does not tell that a dead one flows. */
   readonly hasChanged: boolean;
+  /** Whether it has grown above all of its earlier counts. */
+  readonly isSteady: boolean;
   /** Whether its input has been seen to grow; `undefined`: perhaps, it came with bytes. */
   readonly hasGrown: boolean | undefined;
   /** Whether its count has fallen and not grown since: it waits. */
@@ -48,6 +50,7 @@ export function followInputs(history: History): Inputs {
         isOfFirstListing: index === 0,
         hasHadInput: bytesOf(task) > 0,
         hasChanged: false,
+        isSteady: false,
         hasGrown: index > 0 && bytesOf(task) > 0 ? undefined : false,
         waits: bytesOf(task) < (largest.get(task.id) ?? 0),
         changedSecond: history.second(index),
@@ -69,6 +72,7 @@ export function followInputs(history: History): Inputs {
         task,
         hasHadInput: before.hasHadInput || bytesOf(task) > 0,
         hasChanged,
+        isSteady: growth > 0 && bytesOf(task) > (largest.get(task.id) ?? 0),
         hasGrown: growth > 0 || before.hasGrown,
         waits,
         changedSecond,
