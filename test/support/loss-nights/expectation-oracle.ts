@@ -1,6 +1,6 @@
 import { MINUTE, type History } from './history.ts';
-import { INPUT_RATE, EXPECTED_NAME } from './service.ts';
-import { isSilent, type Inputs, type TaskInput } from './task-inputs.ts';
+import { EXPECTED_NAME } from './service.ts';
+import { isSilent, type Inputs } from './task-inputs.ts';
 import { Violations, type LossViolation } from './violations.ts';
 
 /** The rate is the mean of the listings within two minutes. */
@@ -17,31 +17,22 @@ export function checkExpectation(history: History, inputs: Inputs): readonly Los
     if (isDown && isUp) violations.add('over', index, 'up');
     if (task?.hasChanged === true && !isUp) violations.add('calm', index, 'down');
     if (rate === undefined) continue;
-    const window = listWindow(history, tasks, index);
+    const first = findFirst(history, index);
+    const window = tasks.slice(first, index + 1);
+    const bytes = (task?.task.inputBytes ?? 0) - (tasks[first]?.task.inputBytes ?? 0);
+    const mean = bytes / history.seconds(first, index);
+    const wasAway = window.some((one) => one === undefined || isSilent(one, 1));
     if (isDown) violations.add('unknown', index, `${rate} B/s of what is not up`);
-    else if (wasAway(window)) violations.add('true', index, `${rate} B/s of a time in which it was not up`);
-    else if (isWhole(window) && Math.abs(rate / INPUT_RATE - 1) > 0.001)
-      violations.add('true', index, `${rate} B/s`);
+    else if (wasAway) violations.add('true', index, `${rate} B/s of a time in which it was not up`);
+    else if (window.every((one) => one?.isSteady === true) && Math.abs(rate - mean) > 1)
+      violations.add('true', index, `${rate}, not ${mean} B/s`);
   }
   return violations.found;
 }
 
-/** The listings of two minutes, or the last two. */
-function listWindow(
-  history: History,
-  tasks: readonly (TaskInput | undefined)[],
-  index: number,
-): readonly (TaskInput | undefined)[] {
+/** The first listing of the last two minutes, or the one before. */
+function findFirst(history: History, index: number): number {
   let first = Math.max(0, index - 1);
   while (first > 0 && history.seconds(first - 1, index) <= RATE_SECONDS) first -= 1;
-  return tasks.slice(first, index + 1);
-}
-
-function wasAway(window: readonly (TaskInput | undefined)[]): boolean {
-  return window.some((task) => task === undefined || isSilent(task, 1));
-}
-
-/** Whether bytes have arrived between all listings of a window, and are counted. */
-function isWhole(window: readonly (TaskInput | undefined)[]): boolean {
-  return window.every((task) => task?.isSteady === true);
+  return first;
 }

@@ -127,12 +127,12 @@ class Script {
   /** One listing has more than those around it. */
   extraListing(): void {
     const at = this.#poll();
-    const half = this.#streams.slice(Math.floor(this.#streams.length / 2));
-    for (const { isHidden } of half) {
+    const most = this.#streams.slice(Math.floor(this.#streams.length * 0.4));
+    for (const { isHidden } of most) {
       isHidden.set(true, -Infinity, at);
       isHidden.set(true, at + this.#night.intervalSeconds);
     }
-    this.#say(`${half.length} streams are listed only at ${at}`);
+    this.#say(`${most.length} streams are listed only at ${at}`);
   }
 
   partialListing(): void {

@@ -6,7 +6,7 @@ import type { Answer } from '../tally-process.ts';
 /** The truth changes in steps of so many seconds, and polls fall on them. */
 export const STEP_SECONDS = 5;
 /** Bytes per second. */
-export const INPUT_RATE = 500_000;
+const INPUT_RATE = 500_000;
 const OUTPUT_RATE = 250_000;
 
 /** The name of the expected stream. */
