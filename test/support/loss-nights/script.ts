@@ -198,11 +198,13 @@ class Script {
     for (const server of dead) service.delivers.get(server)?.set(false, from, to);
     const [leave, least] = [from + this.#duration(0, 20), this.#random.integer(5)];
     const isPulsing = this.#random.chance(0.4);
-    if (this.#random.chance(0.6))
-      for (const { viewers } of this.#streams)
+    for (const server of this.#random.chance(0.6) ? dead : [])
+      for (const [index, { viewers }] of this.#streamsOf(server).entries())
         for (let second = leave; second < to; second += isPulsing ? 60 : to - leave)
-          viewers.set(least, second, isPulsing ? second + 30 : to);
-    this.#say(`${dead.join(', ')} deliver nothing from ${from} to ${to}, ${least} viewers from ${leave}`);
+          viewers.set(index === 0 ? least : 0, second, isPulsing ? second + 30 : to);
+    this.#say(
+      `${dead.join(', ')} deliver nothing from ${from} to ${to}, ${least} viewers each from ${leave}`,
+    );
   }
 
   /** The input of streams that are watched dies, while others of their servers flow. */
