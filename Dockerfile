@@ -34,7 +34,8 @@ FROM sources AS build
 RUN npm run build -- --sourceMap false \
  && rm dist/.tsbuildinfo \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
- && find node_modules -depth -type d -empty -delete
+ && find node_modules -depth -type d -empty -delete \
+ && mkdir --mode=0700 /state
 
 # The same libraries alone, and prlimit, which Kubernetes starts the program with; with the descriptions of their packages,
 # which scanners read.
@@ -70,11 +71,14 @@ COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /src/node_modules /opt/xvs-exporter/node_modules
 COPY --from=build /src/dist /opt/xvs-exporter/dist
 COPY package.json LICENSE /opt/xvs-exporter/
+# A named volume that is mounted there gets the owner of the folder.
+COPY --from=build --chown=65532:65532 /state /var/lib/xvs-exporter
 ENV NODE_ENV=production \
+    STATE_DIRECTORY=/var/lib/xvs-exporter \
     XVS_EXPORTER_REVISION=${REVISION}
 # Before USER, so that it is root's: some builders give it to the user.
 WORKDIR /etc/xvs-exporter
-# Nobody, by number: Kubernetes can then see that it is not root. It writes nothing, so / may be read-only.
+# Nobody, by number: Kubernetes can then see that it is not root. It writes only its state, so / may be read-only.
 USER 65532:65532
 EXPOSE 20928
 HEALTHCHECK --interval=30s --timeout=6s --start-period=10s \

@@ -13,7 +13,6 @@ import { Reloader, warnAboutUnmatched, type ReloadOutcome, type ReloadTrigger } 
 import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
 import type { Clock } from './runtime/clock.ts';
 import type { Logger } from './runtime/logger.ts';
-import { importLevelDb } from './state/level-database.ts';
 import { StateStore } from './state/state-store.ts';
 import { AccountBudget } from './tally/account-budget.ts';
 import type { Tally } from './tally/tally.ts';
@@ -56,7 +55,7 @@ export interface Exporter extends AsyncDisposable {
   apply(configuration: Configuration): Promise<CodeDiff>;
 }
 
-/** Runs nothing. `stateStore` is `undefined` without `state.path`, `accountBudget` that of its tallies. */
+/** Runs nothing. `stateStore` is `undefined` without state, `accountBudget` that of its tallies. */
 export function createExporter(
   configuration: Configuration,
   dependencies: ExporterDependencies,
@@ -68,13 +67,14 @@ export function createExporter(
   let { upstream, codesOnOtherShards } = configuration;
 
   const state = stateStore?.statistics;
+  const isStateOpen = configuration.state && stateStore !== undefined;
   const exporterMetrics = new ExporterMetrics({
     clock,
-    logger,
     shard,
     accountBudget,
     log,
     state,
+    isStateOpen,
     ...build,
   });
   const store = new Store();
@@ -205,7 +205,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
   }
 }
 
-/** Opens the state, if `state.path` is set, and restores the tallies of the polled service codes. */
+/** Opens the state, if there is one, and restores the tallies of the polled service codes. */
 async function openStateStore(
   configuration: Configuration,
   { clock, logger }: AppDependencies,
@@ -213,15 +213,14 @@ async function openStateStore(
 ): Promise<StateStore | undefined> {
   const { metrics, ledger, state, codesOnOtherShards } = configuration;
   if (state === undefined) return undefined;
-  // A missing build is no fault of the folder.
-  await importLevelDb();
   const codes = new Map(toPolledCodes(configuration).map((code) => [code.serviceCode, code]));
   const createTallyOf = (serviceCode: string): Tally | undefined => {
     const code = codes.get(serviceCode);
     return code && createTally(code, { ...metrics, ...ledger, accountBudget });
   };
-  return await StateStore.open(
-    { ...state, clock, logger },
-    { createTally: createTallyOf, codesOnOtherShards },
-  );
+  const options = { path: state.path, clock, logger };
+  const configured = { createTally: createTallyOf, codesOnOtherShards };
+  return state.isDefault
+    ? await StateStore.openDefault(options, configured)
+    : await StateStore.open(options, configured);
 }

@@ -36,20 +36,20 @@ function readFlags(
     problems.push(createProblem(location, expected, found, remedy));
   };
   const names = [...kinds].flatMap(([name, kind]) => (kind === 'secret' ? [] : [`--${name}`]));
-  const flagsBefore: string[] = [];
   for (const token of tokenize(args, kinds)) {
     if (token.kind === 'option-terminator') continue;
     const argument = args[token.index] ?? '';
     const position = `command line, argument ${token.index + 1}`;
     if (token.kind === 'positional') {
-      report(position, 'a flag', formatValue(argument), suggestCommand(argument, flagsBefore) ?? SEE_HELP);
+      const isCommand = token.index > 0 && COMMANDS.some(([name]) => name === argument);
+      const remedy = isCommand ? `commands come first: xvs-exporter ${argument}` : SEE_HELP;
+      report(position, 'a flag', formatValue(argument), remedy);
       continue;
     }
     const isNegated = kinds.get(token.name.replace(/^no-/, '')) === 'boolean' && token.name.startsWith('no-');
     const name = isNegated ? token.name.slice(3) : token.name;
     const kind = kinds.get(name);
     const location = `flag --${token.name}`;
-    if (kind !== undefined && kind !== 'secret') flagsBefore.push(formatFlag(token.name, token.value));
     if (argument !== '-h' && !argument.startsWith('--')) {
       const [flag = ''] = argument.split('=');
       report(position, 'two dashes before a flag', 'one', formatSuggestion(`-${flag}`, names) ?? SEE_HELP);
@@ -72,18 +72,6 @@ function readFlags(
   }
   throwIfAny(problems);
   return values;
-}
-
-/** Without flags before it, the argument follows another command. */
-function suggestCommand(argument: string, flagsBefore: readonly string[]): string | undefined {
-  const isCommand = COMMANDS.some(([name]) => name === argument) && flagsBefore.length > 0;
-  return isCommand ? `commands come first: xvs-exporter ${[argument, ...flagsBefore].join(' ')}` : undefined;
-}
-
-/** A URL, which may have a password, is left out. */
-function formatFlag(name: string, value = ''): string {
-  if (value === '') return `--${name}`;
-  return `--${name}=${/^[\w./-]+$/.test(value) ? value : '…'}`;
 }
 
 function tokenize(args: readonly string[], kinds: ReadonlyMap<string, FlagKind>) {

@@ -89,7 +89,7 @@ export function withConfiguration(
       ];
       loadReaderModule();
       if (others.has('config.check')) {
-        if (configuration.state !== undefined) await importLevelDb();
+        if (configuration.state?.isDefault === false) await importLevelDb();
         for (const warning of warnings) stderr.write(`${warning}\n`);
         return print(formatConfigurationSummary(loaded));
       }
@@ -105,21 +105,25 @@ export function withConfiguration(
   };
 }
 
-/** Reads version and runbook from `package.json`, the revision from `XVS_EXPORTER_REVISION`. */
+/** The image has its revision in `XVS_EXPORTER_REVISION`, the npm package in `package.json`. */
 function readBuildInfo(environment: CommandIo['environment']): BuildInfo {
   const [, program = ''] = process.argv;
   const url = new URL('../../package.json', import.meta.url);
-  const { version, runbook }: Record<string, unknown> = JSON.parse(readFileSync(url, 'utf8'));
+  const {
+    version,
+    revision = 'unknown',
+    runbook,
+  }: Record<string, unknown> = JSON.parse(readFileSync(url, 'utf8'));
   return {
     version: String(version),
-    revision: environment['XVS_EXPORTER_REVISION'] ?? 'unknown',
+    revision: environment['XVS_EXPORTER_REVISION'] ?? String(revision),
     nodeVersion: process.version,
     command: program.endsWith('.js') ? ['node', program] : ['xvs-exporter'],
     runbookUrl: String(runbook),
   };
 }
 
-/** Only the image has a revision. */
+/** A clone has no revision. */
 function formatVersion({ version, revision, nodeVersion }: BuildInfo): string {
   const prefix = revision === 'unknown' ? '' : `${revision}, `;
   return `xvs-exporter ${version} (${prefix}Node.js ${nodeVersion})\n`;

@@ -27,7 +27,8 @@ export const once = withConfiguration(
       return await explainPolls(configuration, build, io, forMs);
     const logger = createLogger({ ...configuration.log, destination: log });
     reportTo(logger);
-    await using exporter = createExporter(configuration, { clock, logger, log, build });
+    const stateless = { ...configuration, state: undefined };
+    await using exporter = createExporter(stateless, { clock, logger, log, build });
     await exporter.poller.pollOnce(signal);
     const families = await exporter.facade.collect('everything', 'total');
     for (const block of renderBlocks(families, 'text')) stdout.write(block);

@@ -76,8 +76,8 @@ export function* findWarnings(configuration: Configuration): Generator<string> {
   }
 }
 
-export function readStaticSettings({ get, file: getFile }: MergedSettings) {
-  const state = getFile('state.path');
+export function readStaticSettings({ get, file: getFile, origin }: MergedSettings) {
+  const state = get('state.path') === 'none' ? undefined : getFile('state.path');
   const file = getFile('config.file');
   return {
     signing: {
@@ -96,8 +96,8 @@ export function readStaticSettings({ get, file: getFile }: MergedSettings) {
     ledger: {
       maxStreamRate: get('ledger.max_stream_rate'),
     },
-    /** `undefined` without `state.path`. */
-    state: state && { path: state.path },
+    /** `undefined` without state. A default folder need not be usable. */
+    state: state && { path: state.path, isDefault: origin('state.path')?.isDefault === true },
     web: {
       configFile: getFile('web.config.file')?.path,
       hasOpenProbes: get('web.open_probes'),

@@ -98,7 +98,7 @@ export const SETTINGS = {
     defaultText: 'required without `service_code_files`',
   },
   service_code_files: {
-    doc: 'Files with lists of service codes (.yml, .yaml, .json); `*` matches any part of a file name. The exporter watches them, as with `config.auto_reload`; see docs/service-codes.md.',
+    doc: 'Files with lists of service codes (.yml, .yaml, .json); one `*` matches any part of a file name. The exporter watches them, as with `config.auto_reload`; see docs/service-codes.md.',
     schema: codeGlobList,
   },
   secret: {
@@ -157,9 +157,9 @@ export const SETTINGS = {
     default: '100Mbit/s',
   },
   'state.path': {
-    doc: 'Folder of the database that keeps counters across restarts and kills, on a local disk. Only one exporter can use it.',
+    doc: 'Folder of the database that keeps counters across restarts and kills, on a local disk. Only one exporter can use it. `none` turns it off.',
     schema: filePath,
-    defaultText: 'counters start at 0 after every start',
+    defaultText: 'the first folder in `STATE_DIRECTORY`, if it can be used',
   },
   'web.listen_address': {
     doc: 'Addresses to listen on, also Unix sockets (`unix:/path`). The file accepts a list; the flag may be repeated.',

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { delimiter, dirname } from 'node:path';
 import convict from 'convict';
 import {
   createProblem,
@@ -22,6 +22,8 @@ export interface SourceEntry {
   /** Folder for relative paths; undefined for the working directory. */
   readonly folder?: string | undefined;
   readonly locate: Locate;
+  /** Whether the platform gives it, not an operator. */
+  readonly isDefault?: boolean;
 }
 
 /** The text of each setting that the command line gives. */
@@ -34,7 +36,10 @@ interface Sources {
   readonly problems: readonly Problem[];
 }
 
-/** Reads file, environment and command line; values are not parsed yet. An empty variable is not set. */
+/**
+ * Reads file, environment and command line, after what the platform gives; values are not parsed yet. An
+ * empty variable is not set.
+ */
 export async function readSources(
   environment: Environment,
   flags: Flags,
@@ -50,11 +55,20 @@ export async function readSources(
     ...[...flags].map(([path, raw]) => createTextEntry(path, raw, `flag ${toFlagName(path)}`)),
   ];
   const file = mergeEntries(given.filter(({ path }) => path === 'config.file')).file('config.file');
-  if (file === undefined) return { entries: given, problems: [] };
+  const defaults = readPlatformDefaults(environment);
+  if (file === undefined) return { entries: [...defaults, ...given], problems: [] };
   const text = await readText(readFile, file);
   const { entries, problems } =
     typeof text === 'string' ? parseSettings(text, file.path) : { entries: [], problems: [text] };
-  return { entries: [...entries, ...given], problems };
+  return { entries: [...defaults, ...entries, ...given], problems };
+}
+
+/** The first folder of `STATE_DIRECTORY` (systemd.exec(5)), which the image and the manifests set, too. */
+function readPlatformDefaults(environment: Environment): readonly SourceEntry[] {
+  const name = 'STATE_DIRECTORY';
+  const [raw = ''] = (environment[name] ?? '').split(delimiter);
+  if (raw === '') return [];
+  return [{ ...createTextEntry('state.path', raw, `environment variable ${name}`), isDefault: true }];
 }
 
 /** The location of an entry of a list has its number. */

@@ -1,5 +1,7 @@
-export const DURATION = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
+export const DURATION = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
 const DURATION_UNITS = [
+  ['y', 365 * 86_400_000],
+  ['w', 7 * 86_400_000],
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['m', 60_000],
@@ -10,7 +12,7 @@ const DURATION_UNITS = [
 export const SIZE = /^(\d+)(B|KiB|MiB|GiB|KB|MB|GB)?$/;
 export const BIT_RATE = /^(\d+(?:\.\d+)?)([kMGT]?)bit\/s$/;
 
-/** Parses durations of Prometheus (`500ms`, `1h30m`, `0`) to ms. Packages such as `ms` accept other texts. */
+/** Parses durations of Prometheus (`1h30m`, `2w`, `0`) to ms. Packages such as `ms` accept other texts. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   const match = DURATION.exec(text);
@@ -19,11 +21,11 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** Formats milliseconds as the shortest text that {@link parseDuration} accepts: `1m30s`, `0s`. */
+/** Formats milliseconds in days and smaller units, for {@link parseDuration}: `8d`, `1m30s`, `0s`. */
 export function formatDuration(ms: number): string {
   let rest = ms;
   let text = '';
-  for (const [name, unit] of DURATION_UNITS) {
+  for (const [name, unit] of DURATION_UNITS.slice(2)) {
     const count = Math.floor(rest / unit);
     rest -= count * unit;
     if (count > 0) text += `${count}${name}`;

@@ -73,17 +73,21 @@ export async function watchFiles(
 }
 
 /**
- * The files that match, sorted. A path without `*` matches itself, even if missing; a leading `*` skips dot
- * files, which editors and Kubernetes hide. (`fs.glob` needs Node.js 22.)
+ * The files that match the one `*` of a name, sorted. A path without `*` matches itself, even if missing; a
+ * leading `*` skips dot files, which editors and Kubernetes hide. (`fs.glob` needs Node.js 22.)
  */
 async function findMatchingFiles(
   glob: string,
   listFolder: ConfigFileSystem['listFolder'],
 ): Promise<readonly string[]> {
-  const pattern = basename(glob);
-  if (!pattern.includes('*')) return [glob];
+  const [prefix = '', suffix] = basename(glob).split('*');
+  if (suffix === undefined) return [glob];
   const folder = dirname(glob);
-  const isMatch = compileWildcard(pattern);
+  const isMatch = (name: string): boolean =>
+    name.length >= prefix.length + suffix.length &&
+    name.startsWith(prefix) &&
+    name.endsWith(suffix) &&
+    (prefix !== '' || !name.startsWith('.'));
   const names = await listFolder(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw error;
@@ -92,20 +96,4 @@ async function findMatchingFiles(
     .filter(isMatch)
     .toSorted()
     .map((name) => join(folder, name));
-}
-
-/** No regular expression: with several `*`, it would try all of their lengths. */
-function compileWildcard(pattern: string): (name: string) => boolean {
-  const [prefix = '', ...parts] = pattern.split('*');
-  const suffix = parts.pop() ?? '';
-  return (name) => {
-    if (!name.startsWith(prefix) || (prefix === '' && name.startsWith('.'))) return false;
-    let end = prefix.length;
-    for (const part of parts) {
-      const start = name.indexOf(part, end);
-      if (start < 0) return false;
-      end = start + part.length;
-    }
-    return name.length - suffix.length >= end && name.endsWith(suffix);
-  };
 }

@@ -1,5 +1,5 @@
-import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
-import type { ErrorCode, Pair } from 'yaml';
+import { Composer, Document, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, Parser, visit } from 'yaml';
+import type { CST, ErrorCode, Pair } from 'yaml';
 import { createProblem, formatValue, MAX_SHOWN_CHARS, type Problem } from './config-error.ts';
 import type { Locate, ValuePath } from './validation.ts';
 
@@ -13,6 +13,9 @@ export interface YamlSource {
 /** Parsing takes about a second for each MiB, in one turn of the event loop, and 200 times the memory. */
 const MAX_YAML_CHARACTERS = 256 * 1024;
 const JSON_REMEDY = 'list service codes in JSON files, which can have 4 MiB';
+/** The composer recurses. Where V8 compiles an expression at the end of the stack, it ends the process. */
+const MAX_LEVELS = 64;
+const TOO_MANY_LEVELS = `more than ${MAX_LEVELS} levels; check brackets and indentation`;
 
 /** Texts of parser errors. The parser's own messages quote the source, which may contain a secret. */
 const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
@@ -21,8 +24,6 @@ const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   BLOCK_AS_IMPLICIT_KEY:
     'a second ": " in one line, or a line that is indented too far; put the string in quotes, or check the indentation',
   MISSING_CHAR: 'a missing quote, bracket, comma or ":"; check the indentation, too',
-  MULTIPLE_DOCS: 'a second document',
-  RESOURCE_EXHAUSTION: 'too many levels; check brackets and indentation',
   TAB_AS_INDENT: 'a tab used for indentation; check the indentation: only spaces indent',
   TAG_RESOLVE_FAILED: 'an unknown tag; put a string that starts with "!" in quotes',
 };
@@ -59,14 +60,23 @@ export function parseYaml(
   };
   const reject = (offset: number, found: string): Problem =>
     createProblem(locateOffset(offset), 'valid YAML', found);
+  const tokens: CST.Token[] = [];
+  const parser = new Parser(lineCounter.addNewLine);
+  lineCounter.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    if (parser.stack.length > MAX_LEVELS) return reject(parser.offset, TOO_MANY_LEVELS);
+  }
+  for (const token of parser.end()) tokens.push(token);
   // With `uniqueKeys`, the library compares each key with each other one.
-  const options = { schema, uniqueKeys: false, prettyErrors: false } as const;
-  const document = parseDocument(text, { ...options, lineCounter, logLevel: 'error' });
+  const composer = new Composer({ schema, uniqueKeys: false, logLevel: 'error' });
+  const [document = new Document(undefined), second] = composer.compose(tokens, true, text.length);
   const faults = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }): Fault => ({
     offset,
     found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,
   }));
   const reportFault = (node: unknown, found: string) => faults.push({ offset: getOffset(node), found });
+  if (second !== undefined) faults.push({ offset: second.range[0], found: 'a second document' });
   // To resolve an alias, the library visits the whole document.
   const anchors = new Set<string | undefined>();
   const pairsByKey = new Map<unknown, ReadonlyMap<string, Pair>>();

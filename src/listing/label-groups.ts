@@ -81,7 +81,7 @@ export const LABEL_GROUPS = {
       ),
       httpOutputBytes: counter(
         'xvs_http_output_bytes_total',
-        `Bytes delivered by HTTP live output since the exporter started or its state was created ("http_output_bytes")${HLS}`,
+        `Bytes delivered by HTTP live output since the first good listing of the code, in this process or its state ("http_output_bytes")${HLS}`,
       ),
     },
   ),
@@ -159,7 +159,7 @@ export const LABEL_GROUPS = {
     ),
     inputBytes: counter(
       'xvs_input_bytes_total',
-      'Bytes received by tasks since the exporter started or its state was created ("input_bytes").',
+      'Bytes received by tasks since the first good listing of the code, in this process or its state ("input_bytes").',
     ),
     tasksStarted: counter(
       'xvs_tasks_started_total',

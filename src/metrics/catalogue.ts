@@ -50,17 +50,21 @@ export const PROCESS_FAMILIES = define([], {
     help: 'Whether a file of service_code_files was valid when it was last loaded; the codes of an invalid one stay as they were. Its path is as configured, with the name of the file in place of a pattern.',
     labels: ['file'],
   },
+  stateOpen: {
+    name: 'xvs_exporter_state_open',
+    help: 'Whether the process keeps a state: 0 if the default folder could not be used at the start. Absent without a folder.',
+  },
   stateWriteErrors: {
     name: 'xvs_exporter_state_write_errors_total',
-    help: 'Failed writes of the state; only with state.path.',
+    help: 'Failed writes of the state; only with state.',
   },
   stateDelayedPublications: {
     name: 'xvs_exporter_state_delayed_publications_total',
-    help: 'Good listings that were published before they were written, which a kill can lose; only with state.path.',
+    help: 'Good listings that were published before they were written, which a kill can lose; only with state.',
   },
   stateLastSuccess: {
     name: 'xvs_exporter_state_last_success_timestamp_seconds',
-    help: 'When the state was last written; only with state.path, after the first write.',
+    help: 'When the state was last written; only with state, after the first write.',
   },
   pollDuration: {
     name: 'xvs_exporter_poll_duration_seconds',

@@ -1,7 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import { getWallOffsetMs, readInstant } from '../runtime/instant.ts';
-import { MEMORY_LIMIT_BYTES } from '../runtime/limits.ts';
-import type { Logger } from '../runtime/logger.ts';
+import { readMemoryLimit } from '../runtime/limits.ts';
 import { SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
 import type { StateStatistics } from '../state/state-store.ts';
 import type { AccountBudget } from '../tally/account-budget.ts';
@@ -45,7 +44,6 @@ interface CodeFileStatus {
 
 export interface ExporterMetricsOptions {
   readonly clock: Clock;
-  readonly logger: Pick<Logger, 'warn'>;
   readonly version: string;
   readonly revision: string;
   readonly nodeVersion: string;
@@ -53,8 +51,10 @@ export interface ExporterMetricsOptions {
   readonly shard?: Shard;
   /** Accounts of tasks, inputs and outputs. Default: none. */
   readonly accountBudget?: Pick<AccountBudget, 'counts' | 'maxAccounts'>;
-  /** Numbers of the state; `undefined` without `state.path`. */
+  /** Numbers of the state; `undefined` without state. */
   readonly state?: Readonly<StateStatistics> | undefined;
+  /** `false` if the state has a folder that cannot be used; `undefined` without a folder. */
+  readonly isStateOpen?: boolean | undefined;
   /** Default: every line is written. */
   readonly log?: { readonly droppedLines: number } | undefined;
 }
@@ -63,7 +63,7 @@ export interface ExporterMetricsOptions {
 export class ExporterMetrics implements Disposable {
   readonly #options: ExporterMetricsOptions;
   readonly #clock: Clock;
-  readonly #defaultMetrics: DefaultMetrics;
+  readonly #defaultMetrics = new DefaultMetrics();
   readonly web = createWebMetrics();
   readonly pollDurations = new Histogram(PROCESS_FAMILIES.pollDuration.buckets);
   readonly #collectVolatile: () => { readonly seconds: number; readonly web: readonly Family[] };
@@ -75,8 +75,7 @@ export class ExporterMetrics implements Disposable {
 
   /** The configuration has just been loaded. */
   constructor(options: ExporterMetricsOptions) {
-    const { clock, logger } = options;
-    this.#defaultMetrics = new DefaultMetrics(logger);
+    const { clock } = options;
     this.#options = options;
     this.#clock = clock;
     this.#configLoads = { lastSuccessMs: clock.monotonic(), lastFailureMs: undefined };
@@ -136,7 +135,8 @@ export class ExporterMetrics implements Disposable {
   }
 
   #collectProcess(serviceCodes: number): readonly Family[] {
-    const { version, revision, nodeVersion, shard = SINGLE_SHARD, accountBudget, log, state } = this.#options;
+    const { version, revision, nodeVersion, shard = SINGLE_SHARD } = this.#options;
+    const { accountBudget, log, state, isStateOpen } = this.#options;
     const { lastSuccessMs, lastFailureMs } = this.#configLoads;
     const offsetMs = getWallOffsetMs(readInstant(this.#clock));
     const toTimestamp = (ms: number): number => Math.round(ms + offsetMs) / 1000;
@@ -148,10 +148,11 @@ export class ExporterMetrics implements Disposable {
       accounts: columnByLabel(Object.entries(accountBudget?.counts ?? {})),
       accountsLimit: columnOf(accountBudget?.maxAccounts),
       logLinesDropped: columnOf(log?.droppedLines ?? 0),
-      memoryLimit: columnOf(MEMORY_LIMIT_BYTES),
+      memoryLimit: columnOf(readMemoryLimit()),
       configLastReloadSuccessful: columnOf(lastFailureMs === undefined ? 1 : 0),
       configLastReloadSuccess: columnOf(toTimestamp(lastSuccessMs)),
       codeFileValid: columnByLabel(this.#codeFiles.map(toValidity)),
+      stateOpen: columnOf(isStateOpen === undefined ? undefined : Number(isStateOpen)),
       stateWriteErrors: columnOf(state?.writeErrors),
       stateDelayedPublications: columnOf(state?.delayedPublications),
       stateLastSuccess: columnOf(state?.lastWriteMs && toTimestamp(state.lastWriteMs)),

@@ -1,5 +1,4 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Logger } from '../runtime/logger.ts';
 import type { Family, FamilySpec, FamilyType } from '../families/family.ts';
 
 export interface RegistryMetric {
@@ -30,27 +29,19 @@ const EVENT_LOOP_LAG = /^nodejs_eventloop_lag_(?:min|max|mean|p\d+)_seconds$/;
  * observers of garbage collection and of the event loop, which do not keep the process alive.
  */
 export class DefaultMetrics implements Disposable {
-  readonly #logger: Pick<Logger, 'warn'>;
-  readonly #registry: Registry;
-  readonly #loggedNames = new Set<string>();
+  /** It has the default content type: with that of OpenMetrics, prom-client renames counters. */
+  readonly #registry = new Registry();
 
-  /** The registry has the default content type: with that of OpenMetrics, prom-client renames counters. */
-  constructor(logger: Pick<Logger, 'warn'>, registry = new Registry()) {
-    this.#logger = logger;
-    this.#registry = registry;
-    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
+  constructor() {
+    collectDefaultMetrics({
+      register: this.#registry,
+      eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS,
+    });
   }
 
   async collectFamilies(): Promise<readonly Family[]> {
     const metrics: readonly RegistryMetric[] = await this.#registry.getMetricsAsJSON();
-    for (const { name, type } of metrics) if (!isFamilyType(type)) this.#logOnce(name, type);
     return metrics.flatMap((metric) => toDefaultFamily(metric) ?? []);
-  }
-
-  #logOnce(name: string, type: unknown): void {
-    if (this.#loggedNames.has(name)) return;
-    this.#loggedNames.add(name);
-    this.#logger.warn({ metric: name, type }, 'Left out a default metric of an unknown type');
   }
 
   [Symbol.dispose](): void {

@@ -5,9 +5,6 @@ import { getHeapStatistics } from 'node:v8';
 
 const MIB = 1024 ** 2;
 
-/** Bytes of memory that the container or the unit of the process may use; `undefined` without a limit. */
-export const MEMORY_LIMIT_BYTES = readMemoryLimit();
-
 /** Connections to the web server. With a file descriptor each, they leave enough for polls. */
 export const MAX_CONNECTIONS = 512;
 
@@ -49,8 +46,11 @@ export const MAX_LISTING_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_lim
  */
 export const MAX_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 4 / ACCOUNT_BYTES);
 
-/** Without a limit, Node.js returns 0 or more than the machine has. */
-function readMemoryLimit(): number | undefined {
+/**
+ * Bytes of memory that the container or the unit of the process may use now, since both can be resized;
+ * `undefined` without a limit, where Node.js returns 0 or more than the machine has.
+ */
+export function readMemoryLimit(): number | undefined {
   const limit = process.constrainedMemory();
   return limit > 0 && limit < totalmem() ? limit : undefined;
 }

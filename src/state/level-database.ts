@@ -48,7 +48,7 @@ const RECORDS_PER_CHUNK = 500;
 const CACHE_BYTES = 1024 * 1024;
 
 /**
- * Imported on use: without `state.path`, the exporter runs on platforms that LevelDB has no build for.
+ * Imported on use: without state, the exporter runs on platforms that LevelDB has no build for.
  * Rejects with a message for the operator.
  */
 export async function importLevelDb(): Promise<typeof classicLevel> {
@@ -56,7 +56,8 @@ export async function importLevelDb(): Promise<typeof classicLevel> {
     return await import('classic-level');
   } catch (error) {
     const [reason] = getErrorMessage(error).split('\n');
-    const remedy = 'unset it, or install the exporter on this platform, on a file system without noexec';
+    const remedy =
+      'set it to none, or install the exporter on this platform, on a file system without noexec';
     const message = `state.path: expected classic-level to load, found ${reason}; ${remedy}`;
     throw new DatabaseError('unusable', message, error);
   }

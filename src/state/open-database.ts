@@ -7,6 +7,7 @@ import {
   createFolder,
   DatabaseError,
   ignoreMissing,
+  importLevelDb,
   openLevelDatabase,
   translateErrors,
   type Database,
@@ -48,6 +49,8 @@ type Restore = (database: Database) => Promise<void>;
  * Rejects with a message for the operator if the folder cannot be used.
  */
 export async function openDatabase(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {
+  // A missing build is no fault of the folder.
+  if (options.open === undefined) await importLevelDb();
   try {
     await translateErrors(createFolder(options.path));
     await restrictFolders(options);
@@ -55,7 +58,10 @@ export async function openDatabase(options: OpenDatabaseOptions, restore?: Resto
       return await openWhenUnlocked(options, restore);
     } catch (error) {
       if (!(error instanceof DatabaseError && error.code === 'damaged')) throw error;
-      await setAside(options, error);
+      options.logger.warn(
+        { path: options.path, err: error.message, renamed_to: await setAside(options) },
+        'State is unusable; the counters of all service codes start at 0; the renamed folder is yours to remove',
+      );
       return await openWhenUnlocked(options, restore);
     }
   } catch (error) {
@@ -92,16 +98,14 @@ async function restrictFolders({ path, logger, chmod: setMode = chmod }: OpenDat
     );
 }
 
-/** Renames a database that cannot be used, so that an operator can look at it, and logs what is lost. */
-async function setAside({ path, clock, logger }: OpenDatabaseOptions, { message }: Error): Promise<void> {
+/**
+ * Renames the database, so that no later start resumes it and an operator can look at it, and returns its
+ * new path; `undefined` if there is none: an operator may have moved it away.
+ */
+export async function setAside({ path, clock }: OpenDatabaseOptions): Promise<string | undefined> {
   const renamedTo = join(path, `${DATABASE_FOLDER}.set-aside-${formatTime(clock.now())}`);
-  // An operator may have moved it away.
-  await translateErrors(ignoreMissing(rename(join(path, DATABASE_FOLDER), renamedTo)));
-  const fields = { path, err: message, renamed_to: renamedTo };
-  logger.warn(
-    fields,
-    'State is unusable; the counters of all service codes start at 0; the renamed folder is yours to remove',
-  );
+  const renaming = rename(join(path, DATABASE_FOLDER), renamedTo).then(() => renamedTo);
+  return await translateErrors(ignoreMissing(renaming));
 }
 
 async function openWhenUnlocked(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {

@@ -11,7 +11,7 @@ import {
 } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import { DatabaseError, type Database, type WriteBatch } from './level-database.ts';
-import { openDatabase, type OpenDatabaseOptions } from './open-database.ts';
+import { openDatabase, setAside, type OpenDatabaseOptions } from './open-database.ts';
 
 /** A listing is published after this time even if it is not written yet. */
 const MAX_PUBLICATION_DELAY_MS = 100;
@@ -92,6 +92,24 @@ export class StateStore implements AsyncDisposable {
       tallies = await restoreTallies(opened, options, codes);
     });
     return new StateStore(options, database, tallies);
+  }
+
+  /** Like `open`, but without state and with a warning if the folder, which is a default, cannot be used. */
+  static async openDefault(
+    options: OpenDatabaseOptions,
+    codes: ConfiguredCodes,
+  ): Promise<StateStore | undefined> {
+    try {
+      return await StateStore.open(options, codes);
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      const { path, logger } = options;
+      // This process counts from 0. If a later one resumed, Prometheus would take its totals for an increase.
+      const renamedTo = error.code === 'locked' ? undefined : await setAside(options).catch(() => undefined);
+      const fields = { path, err: error.message, renamed_to: renamedTo };
+      logger.warn(fields, 'Default folder of the state cannot be used; running without state');
+      return undefined;
+    }
   }
 
   /** Rejects with the first unexpected error, which is a bug. */

@@ -37,8 +37,8 @@ export interface ExpectedTask {
   readonly outputs: number | undefined;
   readonly minima?: ExpectedMinima | undefined;
   /**
-   * Mean of the last two minutes, or listings, in bytes per second; needs two, and a total above 0. `undefined`
-   * unless it is up, and has been in the whole window if it was not before.
+   * Mean of the last two minutes, or listings, in bytes per second; needs two, and a total above 0.
+   * `undefined` unless it is up, and has been in the whole window if it was not before.
    */
   readonly inputRate?: number | undefined;
   readonly connections?: number | undefined;

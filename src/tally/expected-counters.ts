@@ -63,13 +63,19 @@ export class ExpectedCounters {
     }
   }
 
+  /** Adds a listed task, which may have no account. */
+  list({ name, connections }: TaskReading): void {
+    const counters = this.#find(name);
+    if (counters === undefined) return;
+    counters.isListed = true;
+    counters.connections += connections;
+  }
+
   /** Adds what a listed task gained. */
   add({ name, outputs }: TaskReading, { inputBytes = 0, outputBytes, waiting }: TaskGain): void {
     const counters = this.#find(name);
     if (counters === undefined) return;
     const waitingCount = waiting.input + waiting.http_output;
-    counters.isListed = true;
-    for (const { connections } of outputs) counters.connections += connections;
     if (waitingCount > 0) counters.waiting = (counters.waiting ?? 0) + waitingCount;
     if (counters.isNew) return;
     counters.inputBytes += inputBytes;

@@ -110,8 +110,9 @@ export class Tally {
     const expectedNames = this.#expectedTasks.names;
     this.#details?.beginCommit(listing, expectedNames);
     this.#expectedCounters.beginCommit(expectedNames, time);
+    for (const task of listing.tasks.values()) this.#expectedCounters.list(task);
     const servers = new ServerSums(rows);
-    const flows = new ListingFlows();
+    const flows = new ListingFlows(rows.outputs.labelSets.length);
     this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames, servers }, time, (reading, gain) => {
       addGain(rows, reading, gain);
       this.#details?.add(reading, gain);
@@ -138,7 +139,7 @@ export class Tally {
         count: sumColumn(listing.rows.invalidRecords.columns.invalidRecords),
         first: listing.firstRejected[0],
       },
-      tasksWithoutAccount: listing.taskCount - listing.tasks.size,
+      tasksWithoutAccount: listing.taskCount - this.#ledger.liveTaskCount,
       notableTasks: nameNotableTasks(listing.tasks, servers),
       losses,
       expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#parts, at),

@@ -30,7 +30,9 @@ export function breakDownListing({ rows, notableTasks }: Snapshot, rates?: Listi
   const tasksWithoutInput = sumByServer(accounts, 'tasksWithoutInput');
   const connections = sumByServer(outputs, 'httpConnections');
   const lastSeenSeconds = sumByServer(serversSeen, 'serverLastSeen');
-  const servers = [...new Set([...tasks.keys(), ...users.keys()])].map((vsId): ServerTotals => {
+  // Label groups fold other servers.
+  const sums = [tasks, users, stalledTasks, tasksWithoutInput, connections];
+  const servers = [...new Set(sums.flatMap((sum) => [...sum.keys()]))].map((vsId): ServerTotals => {
     const seenSeconds = lastSeenSeconds.get(vsId);
     return {
       vsId,

@@ -43,6 +43,8 @@ function createConfiguration(simulatorUrl: string): object {
     tasks: { name: 'opaque.room' },
     metrics: { per_task: true },
     web: { listen_address: '127.0.0.1:20928' },
+    // The simulated world begins anew, too.
+    state: { path: 'none' },
   };
 }
 

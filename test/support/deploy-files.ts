@@ -43,11 +43,14 @@ export function listDeployYaml(folder: string): readonly string[] {
     .map((name) => `${folder}/${name}`);
 }
 
+/** Parses a file of rules for Prometheus. Throws if it is invalid. */
+export function parseRuleGroups(text: string): z.infer<typeof ruleFileSchema>['groups'] {
+  return ruleFileSchema.parse(parse(text)).groups;
+}
+
 /** Reads the shipped groups of rules for Prometheus. */
 export function readRuleGroups(): z.infer<typeof ruleFileSchema>['groups'] {
-  return listDeployYaml('prometheus/rules').flatMap(
-    (name) => ruleFileSchema.parse(parse(readDeployFile(name))).groups,
-  );
+  return listDeployYaml('prometheus/rules').flatMap((name) => parseRuleGroups(readDeployFile(name)));
 }
 
 /** Reads all shipped rules for Prometheus. */

@@ -3,7 +3,6 @@ import { ExporterMetrics } from '../../src/metrics/exporter-metrics.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import type { FamilySpec } from '../../src/families/family.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { createRecordingLogger } from './recording-logger.ts';
 import { parseSelectors } from './promql.ts';
 
 /** Labels that Prometheus, its operator or a federation adds to all series. */
@@ -22,7 +21,6 @@ export type KnownSeries = ReadonlyMap<string, ReadonlySet<string>>;
 export async function listKnownSeries(): Promise<KnownSeries> {
   using self = new ExporterMetrics({
     clock: systemClock,
-    logger: createRecordingLogger().logger,
     version: '',
     revision: '',
     nodeVersion: '',

@@ -47,6 +47,23 @@ function isAggregated(node: SyntaxNode, outer: SyntaxNode): boolean {
   return node.parent !== null && isWithin(node.parent, outer) && isAggregated(node.parent, outer);
 }
 
+/** The labels that `by`, `without`, `on` or `ignoring` lists. */
+export interface LabelList {
+  readonly modifier: 'By' | 'Without' | 'On' | 'Ignoring';
+  readonly labels: readonly string[];
+}
+
+/** Lists what aggregations and joins keep or drop. Throws if the expression does not parse. */
+export function listLabelLists(expression: string): readonly LabelList[] {
+  const modifiers = ['By', 'Without', 'On', 'Ignoring'] as const;
+  return modifiers.flatMap((modifier) =>
+    findNodes(expression, modifier).map(({ nextSibling }) => ({
+      modifier,
+      labels: (nextSibling?.getChildren('LabelName') ?? []).map(({ from, to }) => expression.slice(from, to)),
+    })),
+  );
+}
+
 /** Replaces each duration of an expression, in ranges, subqueries and offsets. */
 export function replaceDurations(expression: string, replace: (duration: string) => string): string {
   let replaced = expression;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,4 +18,9 @@ export function readRepositoryFile(...names: readonly string[]): string {
 /** Lists the names in a folder of this repository, sorted. */
 export function listRepositoryFolder(...names: readonly string[]): readonly string[] {
   return readdirSync(repositoryPath(...names)).toSorted();
+}
+
+/** Runs a script of the folder `scripts` until it ends. */
+export function runScript(name: string, ...args: readonly string[]) {
+  return spawnSync(process.execPath, [repositoryPath('scripts', name), ...args], { encoding: 'utf8' });
 }

@@ -165,7 +165,7 @@ function boundPanels() {
 }
 
 function statePanels() {
-  const noState = { span: 8, noValue: 'state.path is not set' };
+  const noState = { span: 8, noValue: 'without state' };
   return [
     timeSeries(
       {

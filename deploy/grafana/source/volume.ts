@@ -4,7 +4,7 @@ import { stat } from './panels.ts';
 import { HLS_NOTE, METERED, type Queries } from './queries.ts';
 
 const ACCURACY =
-  'Off by at most 2 % once there are 20 minutes of data; without state.path, bytes before a restart are missing.';
+  'Off by at most 2 % once there are 20 minutes of data; without state, bytes before a restart are missing.';
 const TEN_MINUTES_MS = 600_000;
 
 /** Bytes over the time range. */

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { z } from 'zod';
 import { canNormalize, sanitizeLabelValue } from '../../listing/label-values.ts';
 import type { StaticLabels } from '../../families/family.ts';
@@ -191,15 +190,16 @@ export const serviceCodeEntries = z
 /** Service codes: a string with commas, or a list of strings and mappings. */
 export const serviceCodeList = commaSeparated(serviceCodeEntries, 'comma-separated codes');
 
-const GLOB = 'the path of a YAML or JSON file (.yml, .yaml, .json), with "*" for any characters of its name';
+const GLOB = 'the path of a YAML or JSON file (.yml, .yaml, .json), with one "*" in its name at most';
+const WILDCARD = /^[^*]*(?:\*[^*/]*)?$/;
 const FILE_EXTENSION = /\.(?:ya?ml|json)$/i;
 
-/** A path of the kind that `file_sd` of Prometheus accepts: a known extension, `*` only in the file name. */
+/** A path of the kind that `file_sd` of Prometheus accepts: a known extension, one `*` in the file name. */
 const codeGlob = z
   .string(expected(GLOB))
   .refine(
-    (path) => !dirname(path).includes('*'),
-    expected(GLOB, { remedy: '"*" is only allowed in the file name; list each folder separately' }),
+    (path) => WILDCARD.test(path),
+    expected(GLOB, { remedy: 'list each folder and each pattern separately' }),
   )
   .regex(FILE_EXTENSION, expected(GLOB));
 

@@ -194,6 +194,11 @@ export class Ledger {
     return { listings: this.#listingCount, last: this.#lastCommit };
   }
 
+  /** Tasks of the last good listing that have accounts. */
+  get liveTaskCount(): number {
+    return this.#live.length;
+  }
+
   get accountCount(): number {
     return this.#accounts.size;
   }

@@ -10,6 +10,8 @@ const LONG_STALL_MS = 60 * 60 * 1000;
 
 export type LedgerRows = { readonly [G in CountedGroupName]: TextRows<G> };
 
+const TASK_GAUGES = ['tasksStalled', 'tasksLongStalled', 'tasksWithoutInput', 'fileTasksStalled'] as const;
+
 /** The row of one server in one commit, found once instead of once per task. */
 export class ServerSum {
   oldest: Instant | undefined;
@@ -25,7 +27,9 @@ export class ServerSum {
     this.#rows.add(this.row, family, amount);
   }
 
+  /** A server with a task has all gauges, most of them 0. */
   noteFirstSeen(firstSeen: Instant): void {
+    if (this.oldest === undefined) for (const family of TASK_GAUGES) this.add(family, 0);
     if (this.oldest === undefined || firstSeen.monotonicMs < this.oldest.monotonicMs) this.oldest = firstSeen;
   }
 }
@@ -103,14 +107,18 @@ export function updateStalls(
   const isOld = at.monotonicMs - account.firstSeen.monotonicMs >= stallAfterMs;
   const isWithoutInput = isLive && !hasFlowed && hasFlag(account, TaskFlag.reportsInput) && isOld;
   setFlag(account, TaskFlag.isStalled, isStalled);
-  if (isStalled) servers.longestStalled.offer(account, -account.lastActivity.monotonicMs);
-  if (isWithoutInput) servers.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);
   const hasFlowedInSight = hasFlag(account, TaskFlag.hasFlowedInSight);
-  server.add('tasksStalled', isStalled ? 1 : 0);
-  server.add('tasksLongStalled', isStalled && (idleMs >= LONG_STALL_MS || !hasFlowedInSight) ? 1 : 0);
-  server.add('fileTasksStalled', !isLive && isIdle ? 1 : 0);
-  server.add('tasksWithoutInput', isWithoutInput ? 1 : 0);
   server.noteFirstSeen(account.firstSeen);
+  if (isStalled) {
+    servers.longestStalled.offer(account, -account.lastActivity.monotonicMs);
+    server.add('tasksStalled', 1);
+    if (idleMs >= LONG_STALL_MS || !hasFlowedInSight) server.add('tasksLongStalled', 1);
+  }
+  if (isWithoutInput) {
+    servers.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);
+    server.add('tasksWithoutInput', 1);
+  }
+  if (!isLive && isIdle) server.add('fileTasksStalled', 1);
   if (!isLive) return isIdle ? 'other' : 'reading';
   if (hasFlowedInSight) return isStalled ? 'silent' : 'receiving';
   // What was listed before its start could be seen may have waited for long.

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { internLabels, type LabelSet } from '../../families/label-set.ts';
-import { instantSchema } from '../../runtime/instant.ts';
 import { lossSchema, type ListingTime } from './fall.ts';
 
 /** So many viewers begin the watch: fewer may leave bytes uncounted for a while. */
@@ -18,10 +17,10 @@ export interface Delivery {
 /** A format of a server that is watched: it has viewers. */
 export const deliverySchema = z
   .object({
-    vsId: z.string(),
-    format: z.string(),
-    /** The last listing with bytes, or the first with so many viewers. */
-    flowed: instantSchema,
+    /** Server and format. */
+    labels: z.array(z.string()).transform(internLabels),
+    /** The last listing with bytes, or the first with so many viewers, in monotonic milliseconds. */
+    flowedMs: z.number(),
     /** Its viewers then. */
     connections: z.number(),
     stop: lossSchema.optional(),
@@ -32,22 +31,22 @@ export type DeliveryMemory = z.output<typeof deliverySchema>;
 /** Takes the deliveries of a listing that have viewers. */
 export function followDeliveries(
   before: readonly DeliveryMemory[],
-  deliveries: Iterable<Delivery>,
+  deliveries: readonly Delivery[],
   time: ListingTime,
   stallAfterMs: number,
 ): readonly DeliveryMemory[] {
-  const known = new Map(before.map((memory) => [internLabels([memory.vsId, memory.format]), memory]));
-  const { at } = time;
-  const beforeMs = at.monotonicMs - time.stepMs;
-  return [...deliveries].flatMap(({ labels, connections, isFlowing, receivedMs }) => {
-    const [vsId = '', format = ''] = labels;
+  const known = new Map(before.map((memory) => [memory.labels, memory]));
+  const { wallMs, monotonicMs: nowMs } = time.at;
+  const beforeMs = nowMs - time.stepMs;
+  return deliveries.flatMap(({ labels, connections, isFlowing, receivedMs }) => {
     const memory = known.get(labels);
     if (memory === undefined || isFlowing)
-      return connections >= LEAST_CONNECTIONS ? [{ vsId, format, flowed: at, connections }] : [];
-    const { flowed } = memory;
+      return connections >= LEAST_CONNECTIONS ? [{ labels, flowedMs: nowMs, connections }] : [];
+    const { flowedMs } = memory;
     // Its input has flowed for long without it. One listing may lack those of an ended task.
-    const hasStopped = receivedMs - flowed.monotonicMs >= stallAfterMs && flowed.monotonicMs < beforeMs;
-    const stop = memory.stop ?? (hasStopped ? { before: memory.connections, since: flowed } : undefined);
+    const hasStopped = receivedMs - flowedMs >= stallAfterMs && flowedMs < beforeMs;
+    const since = { monotonicMs: flowedMs, wallMs: wallMs - (nowMs - flowedMs) };
+    const stop = memory.stop ?? (hasStopped ? { before: memory.connections, since } : undefined);
     return [{ ...memory, stop }];
   });
 }

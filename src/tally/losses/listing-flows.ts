@@ -11,9 +11,15 @@ export class ListingFlows implements IngestCounts {
   starting = 0;
   readonly silentSinceMs: number[] = [];
   /* By row of the outputs. */
-  readonly #connections: number[] = [];
-  readonly #deliveredBytes: number[] = [];
-  readonly #receivedMs: number[] = [];
+  readonly #connections: Float64Array;
+  readonly #deliveredBytes: Float64Array;
+  readonly #receivedMs: Float64Array;
+
+  constructor(outputRows: number) {
+    this.#connections = new Float64Array(outputRows);
+    this.#deliveredBytes = new Float64Array(outputRows);
+    this.#receivedMs = new Float64Array(outputRows).fill(-Infinity);
+  }
 
   add({ outputs }: TaskReading, { flow, activeMs, outputBytes, waiting }: TaskGain): void {
     if (flow === 'receiving') this.receiving += 1;
@@ -21,21 +27,25 @@ export class ListingFlows implements IngestCounts {
     if (flow === 'silent') this.silentSinceMs.push(activeMs);
     // Values that wait do not tell whether bytes flow.
     if ((flow !== 'receiving' && flow !== 'reading') || waiting.http_output > 0) return;
-    for (const [index, { outputRow: row, connections }] of outputs.entries()) {
+    let index = 0;
+    for (const { outputRow: row, connections } of outputs) {
+      const bytes = outputBytes[index] ?? 0;
+      index += 1;
+      if (bytes > 0) this.#deliveredBytes[row] = (this.#deliveredBytes[row] ?? 0) + bytes;
+      if (connections === 0) continue;
       this.#connections[row] = (this.#connections[row] ?? 0) + connections;
-      this.#deliveredBytes[row] = (this.#deliveredBytes[row] ?? 0) + (outputBytes[index] ?? 0);
-      if (connections > 0) this.#receivedMs[row] = Math.max(this.#receivedMs[row] ?? -Infinity, activeMs);
+      this.#receivedMs[row] = Math.max(this.#receivedMs[row] ?? -Infinity, activeMs);
     }
   }
 
   /** Lists the metered formats of servers that have viewers. */
-  *listDeliveries({ outputs: { labelSets, columns } }: RowsOf<'outputs'>): Generator<Delivery, void> {
-    for (const [row, labels] of labelSets.entries()) {
+  listDeliveries({ outputs: { labelSets, columns } }: RowsOf<'outputs'>): readonly Delivery[] {
+    return labelSets.flatMap((labels, row) => {
       const connections = this.#connections[row] ?? 0;
       const isMetered = !Number.isNaN(columns.outputsUnwatched[row]) && labels[1] !== 'm3u8';
-      if (connections === 0 || !isMetered || !isNamed(labels)) continue;
+      if (connections === 0 || !isMetered || !isNamed(labels)) return [];
       const receivedMs = this.#receivedMs[row] ?? -Infinity;
-      yield { labels, connections, isFlowing: (this.#deliveredBytes[row] ?? 0) > 0, receivedMs };
-    }
+      return [{ labels, connections, isFlowing: (this.#deliveredBytes[row] ?? 0) > 0, receivedMs }];
+    });
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isNamed } from '../../listing/label-values.ts';
-import { sumByServer, TextRows, type RowsOf } from '../../listing/rows.ts';
+import { TextRows, type RowsOf } from '../../listing/rows.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import { deliverySchema, followDeliveries } from './delivery-stops.ts';
 import {
@@ -154,9 +154,13 @@ function follow(
   };
 }
 
-function countByServer({ taskServers }: LossListing['rows']): ReadonlyMap<string, number> {
-  const counts = sumByServer(taskServers, 'tasks');
-  return new Map([...counts].filter(([vsId, count]) => count > 0 && isNamed([vsId])));
+function countByServer({ taskServers: { labelSets, columns } }: LossListing['rows']) {
+  const counts = new Map<string, number>();
+  for (const [row, labels] of labelSets.entries()) {
+    const count = columns.tasks[row] ?? 0;
+    if (count > 0 && isNamed(labels)) counts.set(labels[0] ?? '', count);
+  }
+  return counts;
 }
 
 function listLosses({ time, tasks, users, ingest, servers, deliveries }: LossMemory): CodeLosses {
@@ -165,7 +169,7 @@ function listLosses({ time, tasks, users, ingest, servers, deliveries }: LossMem
     users: users.loss,
     ingest: ingest.stop?.isCertain === true ? ingest.stop : undefined,
     servers: servers.flatMap(({ vsId, loss }) => (loss?.isCertain === true ? [{ ...loss, vsId }] : [])),
-    deliveries: deliveries.flatMap(({ vsId, format, stop }) =>
+    deliveries: deliveries.flatMap(({ labels: [vsId = '', format = ''], stop }) =>
       stop !== undefined && !isOneHourOld(stop, time) ? [{ ...stop, vsId, format }] : [],
     ),
   };

@@ -70,7 +70,7 @@ export function renderFailureNote(
   const pause = pausedUntilMs > nowMs ? `The service asked for a pause until ${until}. ` : '';
   if (totals !== undefined) return html`${pause}The values are from ${renderAge(lastSuccessMs, nowMs)}.`;
   return lastSuccessMs === undefined
-    ? `${pause}No poll has succeeded since the exporter started.`
+    ? `${pause}No poll of this process has succeeded.`
     : `${pause}The last values are older than poll.stale_after.`;
 }
 

@@ -11,10 +11,11 @@ const DEMO_PATH = fileURLToPath(new URL('../../simulator/demo.js', import.meta.u
 /** The demo is to leave it alone. */
 const UNREACHABLE_PROXY = { http_proxy: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1' };
 
-/** Starts the demo with a folder for its temporary files. */
+/** Starts the demo with a folder for its temporary files. What others keep in it is not for the demo. */
 function startDemo(folder: TemporaryFolder, ...flags: readonly string[]): Program {
   const args = [DEMO_PATH, '--web.listen-address=127.0.0.1:0', ...flags];
-  return new Program(process.execPath, args, { TMPDIR: folder.path, ...UNREACHABLE_PROXY });
+  const env = { TMPDIR: folder.path, STATE_DIRECTORY: folder.path, ...UNREACHABLE_PROXY };
+  return new Program(process.execPath, args, env);
 }
 
 test('the demo runs simulator and exporter whose streams are counted, beside which once --explain works', async () => {

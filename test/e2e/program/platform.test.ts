@@ -11,9 +11,9 @@ import { TemporaryFolder } from '../../support/temporary-folder.ts';
 const OTHER_PLATFORM = { ...SETTINGS, npm_config_arch: 'riscv64' };
 
 const NO_BUILD =
-  /^state\.path: expected classic-level to load, found No native build was found for platform=\w+ arch=riscv64 [^\n]*; unset it, or install the exporter on this platform, on a file system without noexec$/;
+  /^state\.path: expected classic-level to load, found No native build was found for platform=\w+ arch=riscv64 [^\n]*; set it to none, or install the exporter on this platform, on a file system without noexec$/;
 
-test('without state.path, the exporter runs on a platform that its database has no build for', async () => {
+test('without state, the exporter runs on a platform that its database has no build for', async () => {
   await using check = startProgram(['--config.check'], OTHER_PLATFORM);
   assert.equal(await check.exitCode, 0, check.stderr);
   await using exporter = startProgram([], OTHER_PLATFORM);
@@ -32,6 +32,16 @@ test('with state.path, check and start reject a platform without a build of the 
   assert.match(start, /Starting/);
   assert.match(JSON.parse(failure).err.message, NO_BUILD);
   assert.deepEqual(others, []);
+});
+
+test('with a default folder of the state, check and start accept such a platform', async () => {
+  using folder = new TemporaryFolder();
+  const env = { ...OTHER_PLATFORM, STATE_DIRECTORY: folder.path };
+  await using check = startProgram(['--config.check'], env);
+  assert.equal(await check.exitCode, 0, check.stderr);
+  await using exporter = startProgram([], env);
+  await exporter.waitForPort();
+  assert.match(exporter.stderr, /expected classic-level to load[^\n]*running without state/);
 });
 
 for (const [output, command] of [

@@ -107,7 +107,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     }),
     state: '✕ down since 02:53 (11 min)',
     problem:
-      'Expected HTTP status 2xx, found 503. Try: Wait. Try: Ask. The service asked for a pause until 03:05. No poll has succeeded since the exporter started.',
+      'Expected HTTP status 2xx, found 503. Try: Wait. Try: Ask. The service asked for a pause until 03:05. No poll of this process has succeeded.',
     runbook: 'XvsApiDown',
   },
   'the last good listing is too old': {

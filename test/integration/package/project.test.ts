@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { isInstalled } from '../../support/installed-programs.ts';
-import { runPromtool } from '../../support/promtool.ts';
-import { readRepositoryFile, repositoryPath } from '../../support/repository.ts';
+import { readRepositoryFile, repositoryPath, runScript } from '../../support/repository.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** The `project.json` of a project with addresses. */
@@ -37,10 +34,6 @@ const COPIED = [
 ];
 
 const DIGEST = `@sha256:${'a'.repeat(64)}`;
-
-function runScript(name: string, ...args: readonly string[]) {
-  return spawnSync(process.execPath, [repositoryPath('scripts', name), ...args], { encoding: 'utf8' });
-}
 
 function copyProject(t: TestContext): string {
   const root = new TemporaryFolder();
@@ -108,36 +101,6 @@ test('chart, kustomize base, Compose and package have one version and descriptio
       file,
     );
   }
-});
-
-test('npm run rules writes names and addresses of an installation, and the rules pass their tests', async (t) => {
-  using folder = new TemporaryFolder();
-  const args = [
-    '--job=live-video',
-    '--runbook-url=https://wiki.forge.test/alerts',
-    '--grafana-url=https://grafana.forge.test/',
-    '--exporter-url=https://exporter.forge.test/xvs',
-    `--out=${folder.path}`,
-  ];
-  const { status, stderr } = runScript('write-rules.mjs', ...args);
-  assert.equal(status, 0, stderr);
-  const written = ['rules', 'tests', 'dashboards'].flatMap((name) =>
-    readdirSync(folder.at(name)).map((file) => readFileSync(folder.at(`${name}/${file}`), 'utf8')),
-  );
-  for (const text of written) assert.doesNotMatch(text, /example\.com|job(="|: | )xvs-exporter/);
-  const all = written.join('\n');
-  for (const expected of [
-    'up{job="live-video"',
-    'up{job=~\\"live-video\\"}',
-    'runbook_url: https://wiki.forge.test/alerts#XvsApiDown',
-    '"url": "https://wiki.forge.test/alerts#${__value.raw}"',
-    'dashboard_url: https://grafana.forge.test/d/xvs-overview',
-    'status_url: https://exporter.forge.test/xvs/service-codes/?service_code=',
-    '"query": "https://exporter.forge.test/xvs"',
-  ])
-    assert.ok(all.includes(expected), expected);
-  if (!isInstalled(t, 'promtool')) return;
-  assert.match(await runPromtool(['test', 'rules', folder.at('tests/clocks.yml')]), /SUCCESS/);
 });
 
 test('a release without addresses, digests and tag is rejected with a list of what is missing', (t) => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { z } from 'zod';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { Program, SETTINGS } from '../../support/program.ts';
-import { listRepositoryFolder, repositoryPath } from '../../support/repository.ts';
+import { listRepositoryFolder, readRepositoryFile, repositoryPath } from '../../support/repository.ts';
 import { startSimulatorProgram } from '../../support/simulator-program.ts';
 import { runNpm, getOuterEnvironment, pack, type PackedPackage } from './packed-package.ts';
 import { startRegistry } from './registry.ts';
@@ -66,8 +67,25 @@ describe('the package', () => {
     assert.deepEqual(paths.toSorted(), [...listExpectedDocuments(), ...listExpectedProgram()].toSorted());
   });
 
-  it('leaves no shrinkwrap behind, with which npm ci would fail', () => {
+  it('leaves no shrinkwrap behind, with which npm ci would fail, and every page as it was', () => {
     assert.equal(existsSync(join(packed.folder, 'copy/npm-shrinkwrap.json')), false);
+    for (const page of ['README.md', 'docs/web.md', 'package.json'])
+      assert.equal(readFileSync(join(packed.folder, 'copy', page), 'utf8'), readRepositoryFile(page));
+  });
+
+  it('has no relative link to a file that it does not have', () => {
+    spawnSync('tar', ['-xzf', packed.file], { cwd: packed.folder });
+    const pages = packed.files.map(({ path }) => path).filter((path) => path.endsWith('.md'));
+    const targets = pages.flatMap((page) => {
+      const text = readFileSync(join(packed.folder, 'package', page), 'utf8');
+      const links = text.matchAll(/\]\((?!https?:|mailto:)([^)#\s]+)/g);
+      return [...links].map(([, target = '']) => join(dirname(page), target));
+    });
+    assert.ok(targets.length > 50);
+    assert.deepEqual(
+      targets.filter((target) => !existsSync(join(packed.folder, 'package', target))),
+      [],
+    );
   });
 
   it('installs from a registry with the versions of the SBOM, though there are newer ones', async (t) => {
@@ -115,6 +133,12 @@ describe('the package', () => {
     assert.equal(await program.exitCode, 0, program.stderr);
     const { families } = parseExposition(program.stdout, 'text');
     assert.equal(families.get('xvs_up')?.samples[0]?.value, 1);
+  });
+
+  it('tells the revision of the repository that it was packed in', async () => {
+    await using program = run(['--version']);
+    await program.exitCode;
+    assert.ok(program.stdout.includes(`(${packed.revision}, Node.js`), program.stdout);
   });
 
   it('keeps its state in a database whose install script did not run', async () => {

@@ -37,6 +37,8 @@ const report = z
 export interface PackedPackage extends Disposable {
   readonly folder: string;
   readonly file: string;
+  /** Of the copy. */
+  readonly revision: string;
   readonly files: readonly { readonly path: string; readonly mode: number }[];
 }
 
@@ -47,6 +49,9 @@ export function pack(): PackedPackage {
   const copy = temporary.at('copy');
   for (const name of SOURCES) cpSync(repositoryPath(name), join(copy, name), { recursive: true });
   symlinkSync(repositoryPath('node_modules'), join(copy, 'node_modules'));
+  const git = (...args: readonly string[]) => spawnSync('git', args, { cwd: copy, encoding: 'utf8' }).stdout;
+  git('init');
+  git('-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '--allow-empty', '--message=test');
   const { status, stdout, stderr } = runNpm(copy, [
     'pack',
     '--ignore-scripts=false',
@@ -58,6 +63,7 @@ export function pack(): PackedPackage {
   return {
     folder,
     file: join(folder, packed?.filename ?? ''),
+    revision: git('rev-parse', 'HEAD').trim(),
     files: packed?.files ?? [],
     [Symbol.dispose]: () => temporary[Symbol.dispose](),
   };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import { test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { listSettings, SETTINGS } from '../../../src/config/settings.ts';
@@ -242,6 +243,33 @@ test('the path of the state is relative to the folder of the file, and need not 
   assert.equal(await pathOf({ yml: 'state: { path: /var/lib/state }' }), '/var/lib/state');
   assert.equal(await pathOf({ args: ['--state.path=state'] }), 'state');
 });
+
+const GIVEN = { STATE_DIRECTORY: ['/var/lib/one', '/var/lib/two'].join(delimiter) };
+const WRITTEN = 'state: { path: /written }';
+
+for (const [name, given, state] of [
+  ['the first folder of STATE_DIRECTORY', { env: GIVEN }, { path: '/var/lib/one', isDefault: true }],
+  ['none without a folder in it', { env: { STATE_DIRECTORY: '' } }, undefined],
+  ['that of the file, if it has one', { yml: WRITTEN, env: GIVEN }, { path: '/written', isDefault: false }],
+  [
+    'that of the file, also if it is the same',
+    { yml: 'state: { path: /var/lib/one }', env: GIVEN },
+    { path: '/var/lib/one', isDefault: false },
+  ],
+  [
+    'that of the variable, if it is set',
+    { yml: WRITTEN, env: { ...GIVEN, XVS_STATE_PATH: '/set' } },
+    { path: '/set', isDefault: false },
+  ],
+  ['none, if the file says so', { yml: 'state: { path: none }', env: GIVEN }, undefined],
+  ['none, if the variable says so', { yml: WRITTEN, env: { XVS_STATE_PATH: 'none' } }, undefined],
+  ['none, if the flag says so', { yml: WRITTEN, args: ['--state.path=none'] }, undefined],
+  ['a folder of the name none', { args: ['--state.path=./none'] }, { path: './none', isDefault: false }],
+] as const satisfies readonly (readonly [string, ConfigurationInput, Configuration['state']])[])
+  test(`the state is ${name}`, async () => {
+    const env = { ...REQUIRED_ENVIRONMENT, ...given.env };
+    assert.deepEqual((await loadConfiguration({ ...given, env })).state, state);
+  });
 
 test('proxy variables in lower case win, and the default scheme is http', async () => {
   const env = {

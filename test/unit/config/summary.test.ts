@@ -45,6 +45,14 @@ test('the summary shows no secret', async () => {
   }
 });
 
+test('the summary shows where the state is by default', async () => {
+  const env = { ...REQUIRED_ENVIRONMENT, STATE_DIRECTORY: '/var/lib/xvs-exporter' };
+  assert.match(
+    formatConfigurationSummary(await loadWithSources({ env })),
+    /^ {2}state\.path +\/var\/lib\/xvs-exporter +\(environment variable STATE_DIRECTORY\)$/m,
+  );
+});
+
 test('the summary shows where names of tasks are and what is expected', async () => {
   const named = `
 tasks: { name: opaque.room }

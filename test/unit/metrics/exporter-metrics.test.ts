@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { Registry, Summary } from 'prom-client';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import type { Family } from '../../../src/families/family.ts';
 import { render } from '../../support/render.ts';
-import { DefaultMetrics, toDefaultFamily } from '../../../src/metrics/prom-client-adapter.ts';
+import { toDefaultFamily } from '../../../src/metrics/prom-client-adapter.ts';
 import { ExporterMetrics, type ExporterMetricsOptions } from '../../../src/metrics/exporter-metrics.ts';
 import type { StateStatistics } from '../../../src/state/state-store.ts';
-import { createRecordingLogger } from '../../support/recording-logger.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 
-const { logger } = createRecordingLogger();
 const BUILD = { version: '1.2.3', revision: 'abcdef0', nodeVersion: 'v20.19.0' };
 
 function start(t: TestContext, options: Partial<ExporterMetricsOptions> = {}) {
@@ -21,7 +18,7 @@ function start(t: TestContext, options: Partial<ExporterMetricsOptions> = {}) {
     monotonic: () => time.monotonicMs,
     sleep: () => Promise.resolve(),
   };
-  const metrics = new ExporterMetrics({ clock, logger, ...BUILD, ...options });
+  const metrics = new ExporterMetrics({ clock, ...BUILD, ...options });
   t.after(() => metrics[Symbol.dispose]());
   const read = async () => {
     const families = await metrics.collect(3);
@@ -53,13 +50,20 @@ test('one histogram has the durations of the polls of all service codes', async 
   }
 });
 
+async function readStateValues({ readValues }: ReturnType<typeof start>) {
+  return [...(await readValues())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
+}
+
+test('a state whose default folder cannot be used has one series, at 0', async (t) => {
+  assert.deepEqual(await readStateValues(start(t, { isStateOpen: false })), [[CATALOGUE.stateOpen.name, 0]]);
+});
+
 test('the state has series only if there is one, and a time after the first write', async (t) => {
-  const readStateValues = async ({ readValues }: ReturnType<typeof start>) =>
-    [...(await readValues())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
   assert.deepEqual(await readStateValues(start(t)), []);
   const state: StateStatistics = { writeErrors: 0, delayedPublications: 0 };
-  const started = start(t, { state });
+  const started = start(t, { state, isStateOpen: true });
   assert.deepEqual(await readStateValues(started), [
+    [CATALOGUE.stateOpen.name, 1],
     [CATALOGUE.stateWriteErrors.name, 0],
     [CATALOGUE.stateDelayedPublications.name, 0],
   ]);
@@ -69,6 +73,7 @@ test('the state has series only if there is one, and a time after the first writ
     lastWriteMs: 60_050,
   });
   assert.deepEqual(await readStateValues(started), [
+    [CATALOGUE.stateOpen.name, 1],
     [CATALOGUE.stateWriteErrors.name, 1],
     [CATALOGUE.stateDelayedPublications.name, 2],
     [CATALOGUE.stateLastSuccess.name, 1_700_000_060.25],
@@ -155,29 +160,6 @@ test('the default histogram of garbage collections is converted with its buckets
     spec: { name, help: 'GC.', type: 'histogram', labels: ['kind'], buckets: [0.1] },
     samples: [{ labels: ['minor'], buckets: [1, 2], sum: 3.5 }],
   });
-});
-
-test('a default metric of an unknown type is left out and logged once', async () => {
-  const registry = new Registry();
-  const summary = new Summary({ name: 'durations_seconds', help: 'S.', registers: [registry] });
-  summary.observe(1);
-  const recorded = createRecordingLogger();
-  using metrics = new DefaultMetrics(recorded.logger, registry);
-  for (const families of [await metrics.collectFamilies(), await metrics.collectFamilies()]) {
-    const names = families.map(({ spec }) => spec.name);
-    assert.deepEqual(
-      [names.includes('durations_seconds'), names.includes('nodejs_version_info')],
-      [false, true],
-    );
-  }
-  assert.deepEqual(recorded.lines, [
-    {
-      level: 'warn',
-      metric: 'durations_seconds',
-      type: 'summary',
-      msg: 'Left out a default metric of an unknown type',
-    },
-  ]);
 });
 
 test('the number of service codes, the shard count and the shard index are exposed', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseError } from '../../../src/state/level-database.ts';
@@ -231,4 +231,46 @@ test('a second process waits 5 s for the first one to end', async () => {
     clock.advance(250);
   }
   await rejected;
+});
+
+/** Opens the state in a default folder that has a database. */
+async function openDefault(failure: Error, folder: TemporaryFolder) {
+  mkdirSync(folder.at('database'));
+  const { logger, lines } = createRecordingLogger();
+  const clock = new ManualClock(START_MS);
+  const impatient = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep: (ms: number) => Promise.resolve(clock.advance(ms)),
+  };
+  const store = await StateStore.openDefault(
+    { path: folder.path, clock: impatient, logger, open: () => Promise.reject(failure) },
+    { createTally: () => undefined, codesOnOtherShards: new Set() },
+  );
+  return { store, warnings: lines.filter(({ level }) => level === 'warn') };
+}
+
+const WITHOUT_STATE = 'Default folder of the state cannot be used; running without state';
+
+const SET_ASIDE = 'database.set-aside-20260101T000000000Z';
+
+for (const [name, failure, left] of [
+  ['a full disk', DISK_FULL, SET_ASIDE],
+  ['a lack of permissions', new DatabaseError('unusable', 'permission denied'), SET_ASIDE],
+  ['the lock of another process, whose database it is', new DatabaseError('locked', 'busy'), 'database'],
+] as const)
+  test(`in a default folder, ${name} is one warning, and leaves ${left}`, async () => {
+    using folder = new TemporaryFolder();
+    const { store, warnings } = await openDefault(failure, folder);
+    assert.equal(store, undefined);
+    assert.deepEqual(readdirSync(folder.path), [left]);
+    assert.deepEqual(
+      warnings.map(({ msg, renamed_to }) => [msg, renamed_to]),
+      [[WITHOUT_STATE, left === 'database' ? undefined : folder.at(left)]],
+    );
+  });
+
+test('a bug while a default folder is opened is not hidden', async () => {
+  using folder = new TemporaryFolder();
+  await assert.rejects(openDefault(new TypeError('a bug'), folder), /a bug/);
 });

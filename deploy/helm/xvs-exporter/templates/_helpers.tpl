@@ -83,10 +83,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
+{{/* Charts write global names as strings or as mappings. */}}
 {{- define "xvs-exporter.imagePullSecrets" -}}
 {{- with concat (default list .Values.global.imagePullSecrets) (default list .Values.imagePullSecrets) -}}
 imagePullSecrets:
-  {{- toYaml . | nindent 2 }}
+  {{- range . }}
+  - name: {{ if kindIs "string" . }}{{ quote . }}{{ else }}{{ quote .name }}{{ end }}
+  {{- end }}
 {{- end -}}
 {{- end -}}
 

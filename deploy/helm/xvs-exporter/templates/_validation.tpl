@@ -10,13 +10,23 @@
 {{- range .extraEnv -}}
 {{- $names = append $names .name -}}
 {{- end -}}
-{{- range $name, $value := dict "NODE_OPTIONS" "nodeOptions" "XVS_WEB_LISTEN_ADDRESS" "config.web.listen_address" "XVS_SHARD_COUNT" "shards.count" "XVS_STATE_PATH" (ternary "state.enabled" "" $hasState) -}}
+{{- range $name, $value := dict "NODE_OPTIONS" "nodeOptions" "XVS_WEB_LISTEN_ADDRESS" "config.web.listen_address" "XVS_SHARD_COUNT" "shards.count" "STATE_DIRECTORY" "the chart" "XVS_STATE_PATH" (ternary "state.enabled" "" $hasState) -}}
 {{- if and $value (has $name $names) -}}
 {{- fail (printf "extraEnv: expected no %s, because %s sets it, found one" $name $value) -}}
 {{- end -}}
 {{- end -}}
 {{- if ne (len $names) (len (uniq $names)) -}}
 {{- fail (printf "extraEnv: expected each name once, found %s" (join ", " $names)) -}}
+{{- end -}}
+{{- range .extraVolumes -}}
+{{- if has .name (list "config" "secrets" "state") -}}
+{{- fail (printf "extraVolumes: expected no %s, because the chart has a volume of that name, found one" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- range .extraVolumeMounts -}}
+{{- if has (clean .mountPath) (list "/etc/xvs-exporter" "/run/secrets/xvs-exporter" "/var/lib/xvs-exporter") -}}
+{{- fail (printf "extraVolumeMounts: expected no %s, because the chart mounts a volume there, found one" .mountPath) -}}
+{{- end -}}
 {{- end -}}
 {{- $name := include "xvs-exporter.fullname" $ -}}
 {{- $namespace := include "xvs-exporter.namespace" $ -}}

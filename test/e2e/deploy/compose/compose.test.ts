@@ -37,6 +37,19 @@ test('every container has a healthcheck, in compose.yml or in its image', () => 
   assert.match(dockerfile, /^HEALTHCHECK /m);
 });
 
+test("no container asks another one, or itself, through Docker's proxy", () => {
+  const commands = Object.values(readComposeFile().services).flatMap(({ healthcheck }) => [
+    healthcheck?.test.join(' ') ?? '',
+  ]);
+  const byWget = commands.filter((command) => command.includes('wget'));
+  assert.equal(byWget.length, 3);
+  // The wget of BusyBox does not read no_proxy.
+  for (const command of byWget) assert.match(command, /^CMD wget -q -Y off /);
+  // Go reads it in lower case only where the other one, which Docker sets too, is missing.
+  const { NO_PROXY: direct = '' } = readComposeService('grafana').environment ?? {};
+  assert.ok(new NoProxy(direct).includes('http://prometheus:9090'));
+});
+
 test('containers of Node.js have an init, and the exporter and its healthcheck enough threads', () => {
   const { services } = readComposeFile();
   const built = Object.entries(services).filter(([, { build }]) => build !== undefined);
@@ -75,6 +88,13 @@ test('mounts are folders, which are read-only, and only the exporter has one wit
     mounts.filter(({ source }) => secrets?.source.startsWith(source)),
     [secrets],
   );
+});
+
+test('a volume keeps the state of the exporter, in a folder that belongs to the user of the image', () => {
+  const dockerfile = readRepositoryFile('Dockerfile');
+  const [, folder = ''] = /^ +STATE_DIRECTORY=(\S+)/m.exec(dockerfile) ?? [];
+  assert.match(dockerfile, new RegExp(`^COPY .*--chown=65532:65532 \\S+ ${folder}$`, 'm'));
+  assert.ok(readComposeService('exporter').volumes?.includes(`exporter:${folder}`));
 });
 
 test('the exporter finds what its configuration expects at the simulated service', async () => {

@@ -88,6 +88,28 @@ test('without a readiness probe the chart renders, its notes and its test ask by
   assert.doesNotMatch(stdout, /readinessProbe/);
 });
 
+test('as a dependency, the chart takes a condition and the names of global Secrets', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  using folder = new TemporaryFolder();
+  const version = '0.1.0';
+  const dependencies = [{ name: 'xvs-exporter', version, condition: 'xvs-exporter.enabled' }];
+  writeFileSync(
+    folder.at('Chart.yaml'),
+    JSON.stringify({ apiVersion: 'v2', name: 'video', version, dependencies }),
+  );
+  cpSync(repositoryPath(CHART), folder.at('charts/xvs-exporter'), { recursive: true, dereference: true });
+  const render = (enabled: boolean) => {
+    const global = { imagePullSecrets: ['registry', { name: 'other' }] };
+    return spawnSync('helm', ['template', 'x', folder.path, '--values=-'], {
+      encoding: 'utf8',
+      input: JSON.stringify({ global, 'xvs-exporter': { enabled } }),
+    });
+  };
+  const { stdout, stderr } = render(true);
+  assert.match(stdout, /imagePullSecrets:\n +- name: "registry"\n +- name: "other"\n/, stderr);
+  assert.deepEqual([render(false).status, render(false).stdout.trim()], [0, '']);
+});
+
 test('helm lint reports nothing', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const { status, stdout } = runHelm(['lint', '--strict']);

@@ -12,11 +12,10 @@ import { readUnitAssignments, readUnitValues } from './unit-file.ts';
 /** Maximum exposure level of `systemd-analyze security`, in tenths. */
 const THRESHOLD = 25;
 
-/** Reads the assignments of the settings file, including commented ones if `commented` is set. */
-function readSettings(commented: boolean): readonly (readonly [string, string])[] {
+/** Reads the assignments of the settings file. */
+function readSettings(): readonly (readonly [string, string])[] {
   const text = readRepositoryFile('deploy/systemd/xvs-exporter.default');
-  const pattern = commented ? /^#?([A-Z_]+)=(.*)$/gm : /^([A-Z_]+)=(.*)$/gm;
-  return [...text.matchAll(pattern)].map(([, name = '', value = '']) => [name, value]);
+  return [...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
 }
 
 test('unit and chart give the same memory to the process and to its heap', () => {
@@ -62,8 +61,6 @@ test('the unit allows the JIT of Node.js, and gives its user one private folder'
       ['StateDirectoryMode', '0700'],
     ],
   );
-  const statePath = readSettings(true).find(([name]) => name === 'XVS_STATE_PATH')?.[1];
-  assert.equal(statePath, '/var/lib/xvs-exporter');
 });
 
 test('the program accepts the arguments and variables of unit and settings file', async () => {
@@ -74,7 +71,7 @@ test('the program accepts the arguments and variables of unit and settings file'
     const [, name = '', value = ''] = /^(\w+)=(.*)$/.exec(assignment) ?? [];
     return [name, value.replace('%d', credentials.path)] as const;
   });
-  const env = Object.fromEntries([...readSettings(false), ...environment]);
+  const env = Object.fromEntries([...readSettings(), ...environment]);
   const [command = ''] = readUnitValues('ExecStart');
   assert.match(command, /^\/usr\/bin\/node \/opt\/xvs-exporter\/dist\/main\.js$/);
   await using program = startProgram(['--config.check'], env);

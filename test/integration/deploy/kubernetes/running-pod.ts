@@ -27,7 +27,8 @@ export interface PodSurroundings {
 
 /**
  * Runs the program with the arguments, configuration and secrets of the pod against a simulator. Asserts that
- * its probes and the pod of `helm test` succeed, and that `metricsPath` serves `xvs_up` with value 1.
+ * its probes and the pod of `helm test` succeed, and that `metricsPath` serves `xvs_up` with value 1 and an
+ * open state.
  */
 export async function assertPodWorks(
   manifests: readonly Manifest[],
@@ -68,6 +69,7 @@ export async function assertPodWorks(
   if (scrape !== undefined) assert.equal((await ask(scrape.scheme, metricsPath)).status, 401);
   const { text } = await ask(scrape?.scheme ?? 'http', metricsPath, headers);
   assert.match(text, /^xvs_up\{service_code="TESTING"\} 1$/m);
+  assert.match(text, /^xvs_exporter_state_open 1$/m);
   await dispatcher.close();
 }
 

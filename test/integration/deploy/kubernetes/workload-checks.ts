@@ -41,7 +41,7 @@ export function assertRestricted(manifests: readonly Manifest[]): void {
   const shared = Object.keys(spec).filter((key) => key.startsWith('host'));
   assert.deepEqual(shared, []);
   const kinds = new Set((spec.volumes ?? []).flatMap((volume) => Object.keys(volume)));
-  assert.deepEqual([...kinds].toSorted(), ['configMap', 'name', 'secret']);
+  assert.deepEqual([...kinds].toSorted(), ['configMap', 'emptyDir', 'name', 'secret']);
   assert.equal(spec.automountServiceAccountToken, false);
   const account = getSingle(manifests, ServiceAccount.is);
   assert.equal(account.automountServiceAccountToken, false);

@@ -113,6 +113,18 @@ test('invalid values are rejected with their path', async (t) => {
       },
       'extraEnv: expected each name once, found A, A',
     ],
+    [
+      { extraEnv: [{ name: 'STATE_DIRECTORY', value: '/other' }] },
+      'extraEnv: expected no STATE_DIRECTORY, because the chart sets it, found one',
+    ],
+    [
+      { extraVolumes: [{ name: 'state', emptyDir: {} }] },
+      'extraVolumes: expected no state, because the chart has a volume of that name, found one',
+    ],
+    [
+      { extraVolumeMounts: [{ name: 'own', mountPath: '/var/lib/xvs-exporter/' }] },
+      'extraVolumeMounts: expected no /var/lib/xvs-exporter/, because the chart mounts a volume there, found one',
+    ],
   ];
   for (const [values, message] of table) {
     await t.test(JSON.stringify(values), () => {

@@ -17,6 +17,8 @@ const PROJECT = z
   .object({ home: z.string(), repository: z.string() })
   .parse(JSON.parse(readRepositoryFile('project.json')));
 
+const STATE_FOLDER = 'var/lib/xvs-exporter';
+
 /** Mount points of Buildah, which creates those that the image lacks. */
 const MOUNT_POINTS = /^(dev|proc|run|sys|etc\/(hostname|hosts|resolv\.conf))($|\/)/;
 
@@ -130,7 +132,7 @@ function testImage(image: BuiltImage): void {
     assert.deepEqual(health.Test, ['CMD', ...config.Entrypoint, 'healthcheck']);
     assert.deepEqual(
       config.Env.filter((variable) => !variable.startsWith('PATH=')),
-      ['NODE_ENV=production', `XVS_EXPORTER_REVISION=${REVISION}`],
+      ['NODE_ENV=production', 'STATE_DIRECTORY=/var/lib/xvs-exporter', `XVS_EXPORTER_REVISION=${REVISION}`],
     );
     assert.deepEqual(
       Object.entries(labels).filter(([name]) => name.startsWith('org.opencontainers.image.')),
@@ -186,11 +188,11 @@ function testImage(image: BuiltImage): void {
     );
   });
 
-  test('no file belongs to its user, and no added file is setuid or setgid', () => {
+  test('only the empty folder of the state belongs to its user, and no added file is setuid or setgid', () => {
     const all = listFiles(files);
     assert.deepEqual(
-      all.filter(({ uid }) => uid === 65_532),
-      [],
+      all.filter(({ uid }) => uid === 65_532).map(({ path }) => path),
+      [STATE_FOLDER],
     );
     const known = new Set(listFiles(image.debian).map(({ path }) => path));
     assert.deepEqual(
@@ -199,7 +201,7 @@ function testImage(image: BuiltImage): void {
     );
   });
 
-  test('it polls, serves scrapes and passes the healthcheck without capabilities, writes no file, and exits with 0', async () => {
+  test('it polls, serves scrapes and passes the healthcheck without capabilities, writes only its state, and exits with 0', async () => {
     const before = listFiles(files);
     await using service = startSimulatorProgram(
       `--service-code=TESTING:${SECRET}`,
@@ -218,6 +220,7 @@ function testImage(image: BuiltImage): void {
 
     const scraped = await (await fetch(`http://${address}/metrics`)).text();
     assert.match(scraped, /^xvs_up\{service_code="TESTING"\} 1$/m);
+    assert.match(scraped, /^xvs_exporter_state_open 1$/m);
     assert.match(scraped, new RegExp(`^xvs_exporter_build_info\\{.*revision="${REVISION}".*\\} 1$`, 'm'));
     const status = readFileSync(`/proc/${await exporter.findNodePid()}/status`, 'utf8');
     assert.match(status, /^Uid:(\s+65532){4}$/m);
@@ -235,7 +238,9 @@ function testImage(image: BuiltImage): void {
     const known = new Set(before.map((file) => JSON.stringify(file)));
     const written = listFiles(files).filter((file) => !known.has(JSON.stringify(file)));
     assert.deepEqual(
-      written.map(({ path }) => path).filter((path) => !MOUNT_POINTS.test(path)),
+      written
+        .map(({ path }) => path)
+        .filter((path) => !MOUNT_POINTS.test(path) && !path.startsWith(`${STATE_FOLDER}/`)),
       [],
     );
   });
@@ -264,6 +269,7 @@ function testImage(image: BuiltImage): void {
     };
     await using exporter = command(config.Entrypoint, { env });
     await exporter.program.waitForOutput(/Poll succeeded/);
+    assert.match(exporter.program.stderr, /State restored/);
     assert.equal(await exporter.stop('SIGTERM'), 0, exporter.program.stderr);
   });
 }

@@ -84,12 +84,13 @@ test('an entry of a file equals one of the setting, and its paths are relative t
   assert.deepEqual(serviceCodes, (await loadConfiguration({ env: ENV, yml })).serviceCodes);
 });
 
-const PATH = 'the path of a YAML or JSON file (.yml, .yaml, .json), with "*" for any characters of its name';
+const PATH = 'the path of a YAML or JSON file (.yml, .yaml, .json), with one "*" in its name at most';
 
 for (const [path, found, remedy = ''] of [
   ["'codes/*'", '"codes/*"'],
   ['codes/a.txt', '"codes/a.txt"'],
-  ["'c*/a.yml'", '"c*/a.yml"', '; "*" is only allowed in the file name; list each folder separately'],
+  ["'c*/a.yml'", '"c*/a.yml"', '; list each folder and each pattern separately'],
+  ["'a-*-*.yml'", '"a-*-*.yml"', '; list each folder and each pattern separately'],
   ['7', '7'],
 ]) {
   test(`the path ${path} is rejected`, async () => {

@@ -4,7 +4,6 @@ import { ExporterMetrics } from '../../../../src/metrics/exporter-metrics.ts';
 import { readAlertRules } from '../../../support/deploy-files.ts';
 import { loadConfiguration, catchConfigErrorMessage, SECRET } from '../../../support/configuration.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { createRecordingLogger } from '../../../support/recording-logger.ts';
 
 const withLabels = (labels: string): string =>
   `upstream: { base_url: "https://h" }\nsecret: ${SECRET}\nservice_codes:\n  - service_code: A\n    labels: ${labels}`;
@@ -60,7 +59,6 @@ for (const [labels, expected] of INVALID_LABELS) {
 test('label names of families, default metrics, Prometheus and rules are reserved', async () => {
   using self = new ExporterMetrics({
     clock: new ManualClock(0),
-    logger: createRecordingLogger().logger,
     version: '1',
     revision: 'r',
     nodeVersion: 'v',

@@ -7,7 +7,7 @@ import { readValues, TallyRun } from '../../../support/tally-run.ts';
 const MINUTE_MS = 60_000;
 const FAMILIES = ['tasksBeforeLoss', 'usersBeforeLoss', 'tasksBeforeIngestStop'] as const;
 
-/** Commits so many users and tasks; returns what was lost of tasks, users and ingest, `-` if it is unknown. */
+/** Commits users and tasks; returns what was lost of tasks, users and ingest, `-` if it is unknown. */
 function commit(run: TallyRun, users: number, tasks: number, afterMs = MINUTE_MS): string {
   const records = {
     users: Array.from({ length: users }, () => buildUserRecord()),
