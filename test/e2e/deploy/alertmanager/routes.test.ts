@@ -90,11 +90,11 @@ test('an alert inhibits only alerts of its own service code, unless it is about 
 /** Two failed scrapes in a row, a minute apart. */
 const BRIDGED_SECONDS = 120;
 
-/** A stream that is back is up after `poll.stall_after` and a poll, for which the rules allow a minute each. */
+/** A stream that is back is up after `poll.stall_after` and a poll: the rules allow a minute for each. */
 const RECOVERY_SECONDS = 120;
 
-// While no exporter answers, no alert begins that its end could reveal. A stream has no rate until it has been up for two
-// minutes.
+// While no exporter answers, no alert begins that its end could reveal. A stream has no rate until it has been
+// up for two minutes.
 test('alerts are held over failed scrapes, and those that hide others until these have recovered', () => {
   const inhibitions = listInhibitions().filter(({ equal }) => !equal.includes('task_name'));
   const isHiding = (rule: AlertRule): boolean =>
