@@ -28,7 +28,8 @@ export function createServerRules(history: History, server: string): LossRules {
   };
   const fellFrom = ({ index }: Fall, level: Level, bound: keyof Bounds): boolean => {
     const ends = history.countSingleEnds(counts, level.index, index)[bound];
-    return level.least >= LEAST_TASKS && level.least - ends >= (bound === 'most' ? LEAST_TASKS : 1);
+    const fallen = level.least - ends;
+    return level.least >= LEAST_TASKS && (bound === 'most' ? fallen >= LEAST_TASKS : fallen > 0);
   };
   /** Whether the code lists fewer tasks than with the whole server, by half of the server's. */
   const isMissed = (index: number, level: Level): boolean => {
