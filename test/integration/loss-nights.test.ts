@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { plant, PLANTED_FAULTS } from '../support/loss-nights/faults.ts';
 import { checkNight } from '../support/loss-nights/oracle.ts';
-import { formatViolations } from '../support/loss-nights/report.ts';
 import { runNight } from '../support/loss-nights/run.ts';
 import { imagineLosses } from '../support/loss-nights/script.ts';
+import { formatViolations } from '../support/loss-nights/violations.ts';
 
 const seeds = [
   ...new Set([

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkNight } from '../support/loss-nights/oracle.ts';
-import { formatViolations } from '../support/loss-nights/report.ts';
 import { runNight } from '../support/loss-nights/run.ts';
 import { imagineLosses } from '../support/loss-nights/script.ts';
+import { formatViolations } from '../support/loss-nights/violations.ts';
 
 /** As many as two to three minutes hold. */
 const NIGHTS = 500;

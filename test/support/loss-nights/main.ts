@@ -1,9 +1,9 @@
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { plant, PLANTED_FAULTS } from './faults.ts';
 import { checkNight } from './oracle.ts';
-import { formatViolations } from './report.ts';
 import { runNight } from './run.ts';
 import { imagineLosses } from './script.ts';
+import { formatViolations } from './violations.ts';
 
 const { values } = parseArgs({
   options: {

@@ -35,53 +35,60 @@ export function followInputs(history: History): Inputs {
   return history.listings.map(({ tasks }, index) => {
     const inputs = tasks.map((task) => {
       const before = last.get(task.id);
-      const input = before === undefined ? begin(task) : goOn(before, task);
-      largest.set(task.id, Math.max(largest.get(task.id) ?? 0, bytesOf(task)));
-      return input;
+      const largestBytes = largest.get(task.id) ?? 0;
+      largest.set(task.id, Math.max(largestBytes, bytesOf(task)));
+      return before === undefined
+        ? beginRun(history, index, task, largestBytes)
+        : continueRun(history, index, task, largestBytes, before);
     });
     last = new Map(inputs.map((input) => [input.task.id, input]));
     return inputs;
-
-    function begin(task: TaskRecord): TaskInput {
-      return {
-        task,
-        isLive: task.progress === 0,
-        firstSecond: history.second(index),
-        isOfFirstListing: index === 0,
-        hasHadInput: bytesOf(task) > 0,
-        hasChanged: false,
-        isSteady: false,
-        hasGrown: index > 0 && bytesOf(task) > 0 ? undefined : false,
-        waits: bytesOf(task) < (largest.get(task.id) ?? 0),
-        changedSecond: history.second(index),
-        quietListings: 0,
-        quietSeconds: 0,
-        canBeSilent: false,
-      };
-    }
-
-    function goOn(before: TaskInput, task: TaskRecord): TaskInput {
-      const growth = bytesOf(task) - bytesOf(before.task);
-      const isGap = history.isAfterGap(index);
-      const waits = growth < 0 || (growth === 0 && before.waits);
-      const hasChanged = growth !== 0 && !(before.canBeSilent && bytesOf(task) === 0);
-      const changedSecond = hasChanged ? history.second(index) : before.changedSecond;
-      const isIdle = !hasChanged && history.second(index) - changedSecond >= STALL_SECONDS;
-      return {
-        ...before,
-        task,
-        hasHadInput: before.hasHadInput || bytesOf(task) > 0,
-        hasChanged,
-        isSteady: growth > 0 && bytesOf(task) > (largest.get(task.id) ?? 0),
-        hasGrown: growth > 0 || before.hasGrown,
-        waits,
-        changedSecond,
-        quietListings: hasChanged ? 0 : before.quietListings + (isGap ? 0 : 1),
-        quietSeconds: hasChanged ? 0 : before.quietSeconds + (isGap ? 0 : history.step(index)),
-        canBeSilent: isIdle && (isGap ? before.canBeSilent : true),
-      };
-    }
   });
+}
+
+function beginRun(history: History, index: number, task: TaskRecord, largestBytes: number): TaskInput {
+  return {
+    task,
+    isLive: task.progress === 0,
+    firstSecond: history.second(index),
+    isOfFirstListing: index === 0,
+    hasHadInput: bytesOf(task) > 0,
+    hasChanged: false,
+    isSteady: false,
+    hasGrown: index > 0 && bytesOf(task) > 0 ? undefined : false,
+    waits: bytesOf(task) < largestBytes,
+    changedSecond: history.second(index),
+    quietListings: 0,
+    quietSeconds: 0,
+    canBeSilent: false,
+  };
+}
+
+function continueRun(
+  history: History,
+  index: number,
+  task: TaskRecord,
+  largestBytes: number,
+  before: TaskInput,
+): TaskInput {
+  const growth = bytesOf(task) - bytesOf(before.task);
+  const isGap = history.isAfterGap(index);
+  const hasChanged = growth !== 0 && !(before.canBeSilent && bytesOf(task) === 0);
+  const changedSecond = hasChanged ? history.second(index) : before.changedSecond;
+  const isIdle = !hasChanged && history.second(index) - changedSecond >= STALL_SECONDS;
+  return {
+    ...before,
+    task,
+    hasHadInput: before.hasHadInput || bytesOf(task) > 0,
+    hasChanged,
+    isSteady: growth > 0 && bytesOf(task) > largestBytes,
+    hasGrown: growth > 0 || before.hasGrown,
+    waits: growth < 0 || (growth === 0 && before.waits),
+    changedSecond,
+    quietListings: hasChanged ? 0 : before.quietListings + (isGap ? 0 : 1),
+    quietSeconds: hasChanged ? 0 : before.quietSeconds + (isGap ? 0 : history.step(index)),
+    canBeSilent: isIdle && (before.canBeSilent || !isGap),
+  };
 }
 
 const bytesOf = ({ inputBytes = 0 }: TaskRecord): number => inputBytes;

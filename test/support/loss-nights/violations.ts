@@ -1,4 +1,5 @@
 import type { History } from './history.ts';
+import type { LossNight } from './script.ts';
 
 export type LossClause = 'told' | 'not over' | 'over' | 'calm' | 'true' | 'unknown';
 
@@ -24,4 +25,12 @@ export class Violations {
   add(clause: LossClause, index: number, reason: string): void {
     this.found.push({ fact: this.#fact, clause, second: this.#history.second(index), reason });
   }
+}
+
+/** Says how a night went, and what is wrong first. */
+export function formatViolations({ seed, script }: LossNight, violations: readonly LossViolation[]): string {
+  const lines = violations
+    .slice(0, 4)
+    .map(({ fact, clause, second, reason }) => `  ${clause}: ${fact} at ${second} s: ${reason}`);
+  return [`seed ${seed}: ${script.join('; ')}`, ...lines].join('\n');
 }
