@@ -181,3 +181,37 @@ test('a family that no longer folds is not logged', () => {
   pollLogger.logSuccess(run.commitListing({ users: [buildUserRecord()] }), createProblems(), 1);
   assert.deepEqual(readNewLines(), ['info: Poll succeeded', 'debug: Poll succeeded']);
 });
+
+test('a loss is logged once, with the second listing that has it', () => {
+  const { pollLogger, lines, readNewLines } = start();
+  const snapshot = createSnapshot();
+  const since = { wallMs: snapshot.at.wallMs, monotonicMs: 0 };
+  const servers = Array.from({ length: 12 }, (_, index) => ({ vsId: `edge-${index}`, before: 2, since }));
+  const losses = {
+    tasks: { before: 30, since },
+    users: { before: 100, since },
+    ingest: { before: 8, since },
+    servers,
+    deliveries: [{ vsId: 'edge-0', format: 'flv', before: 5, since }],
+  };
+  const log = (listing: Partial<Snapshot>, secondsLater: number) => {
+    const at = { ...snapshot.at, wallMs: snapshot.at.wallMs + 1000 * secondsLater };
+    pollLogger.logSuccess({ ...snapshot, ...listing, at }, createProblems(), 5);
+    return readNewLines().filter((line) => line.startsWith('warn'));
+  };
+  assert.deepEqual(log({ losses: { ...losses, servers: [], deliveries: [] } }, 0), []);
+  assert.deepEqual(log({ losses }, 15), [
+    'warn: Most tasks are gone',
+    'warn: Most users are gone',
+    'warn: Most live tasks receive nothing',
+    'warn: Servers have left with their tasks',
+    'warn: Viewers receive nothing',
+  ]);
+  const gone = lines.find(({ msg }) => msg === 'Servers have left with their tasks');
+  assert.deepEqual([gone?.['count'], gone?.['servers']], [12, servers.slice(0, 10).map(({ vsId }) => vsId)]);
+  assert.deepEqual(log({ losses }, 30), []);
+  // The end of a single task is none, unless users stay.
+  const last = { ...losses, tasks: { before: 1, since } };
+  assert.deepEqual(log({ losses: last }, 45), []);
+  assert.deepEqual(log({ losses: last, users: 20 }, 60), ['warn: Most tasks are gone']);
+});
