@@ -35,7 +35,7 @@ test('the example of the README renders valid manifests', (t) => {
   assert.ok(rendered.includes(`"image":"registry.example.org/video/xvs-exporter:${version}"`));
   assert.match(
     rendered,
-    /"for":"5m","keep_firing_for":"5m","labels":\{"layer":"data","severity":"critical","team":"video"\}/,
+    /"for":"5m","keep_firing_for":"4m","labels":\{"layer":"data","severity":"critical","team":"video"\}/,
   );
   assert.match(rendered, /"grafana_dashboard":"1"/);
 });
