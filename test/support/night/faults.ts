@@ -82,12 +82,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'XvsDeliveryBlackhole inhibits all service codes',
-    seed: 11,
+    seed: 45,
     plant: widenInhibition('"XvsDeliveryBlackhole"'),
   },
   {
     name: 'what no process knows is over',
-    seed: 17,
+    seed: 508,
     plant: changeRules(/last_over_time\((xvs_(?:listing|tasks)_\w+)\[1h\]\)/g, '($1)'),
   },
   { name: 'no alert keeps firing', seed: 5, plant: changeRules(/ +keep_firing_for: .*\n/g, '') },
