@@ -41,7 +41,7 @@ export class TallyProcess {
     this.#tally.expectation = expectation;
   }
 
-  /** When the last good listing was taken, also by an earlier process with state; else when this one began. */
+  /** When the last good listing was taken, by an earlier process too; without one, when this one began. */
   get listedMs(): number {
     return this.#tally.lastListing?.monotonicMs ?? 0;
   }
