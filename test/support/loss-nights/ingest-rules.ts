@@ -56,7 +56,7 @@ export function createIngestRules(history: History, inputs: Inputs): LossRules {
   /** One listing that shows a stop after failed polls is one without growth: the next one tells it. */
   const isAfterFailedPoll = (index: number): boolean =>
     history.step(index) > history.night.intervalSeconds && history.step(index) >= STALL_SECONDS;
-  /** A stop begins with the second listing that shows it, or after two minutes, of levels before the first. */
+  /** A stop begins with the second listing that shows it, or after two minutes: levels are those before. */
   const listLevels = (index: number, since: number, laterListings: number): readonly Level[] =>
     [...Array(Math.floor(laterListings) + 1).keys()].flatMap((later) =>
       history.listLevels(flowing, index - later, since),
