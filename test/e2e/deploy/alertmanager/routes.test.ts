@@ -93,8 +93,8 @@ const BRIDGED_SECONDS = 120;
 /** A stream that is back is up after `poll.stall_after` and a poll: the rules allow a minute for each. */
 const RECOVERY_SECONDS = 120;
 
-// While no exporter answers, no alert begins that its end could reveal. A stream has no rate until it has been
-// up for two minutes.
+// While no exporter answers, no alert begins that its end could reveal. A stream has no rate until it has
+// been up for two minutes.
 test('alerts are held over failed scrapes, and those that hide others until these have recovered', () => {
   const inhibitions = listInhibitions().filter(({ equal }) => !equal.includes('task_name'));
   const isHiding = (rule: AlertRule): boolean =>
