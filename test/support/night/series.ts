@@ -80,6 +80,7 @@ function exposeReplica(
     about('process_start_time_seconds', startedAt);
     about('xvs_exporter_config_last_reload_success_timestamp_seconds', startedAt);
     about('xvs_exporter_service_codes', configured.length);
+    about('xvs_exporter_shards', 1);
     for (const one of configured) for (const sample of one.collect(now)) put(step, sample);
   }
 }

@@ -42,7 +42,9 @@ test('a fault is planted in each inhibition of a service code', () => {
     const isWidened = planted.some(
       ({ alertmanager }) => readInhibitions(alertmanager)[index]?.equal.includes('service_code') === false,
     );
-    return equal.includes('service_code') && !isWidened ? [inhibitions[index]] : [];
+    // A night has no certificates: the one alert with two severities.
+    const isOfCode = equal.includes('service_code') && !equal.includes('alertname');
+    return isOfCode && !isWidened ? [inhibitions[index]] : [];
   });
   assert.deepEqual(sound, []);
 });
