@@ -28,13 +28,13 @@ function isAbout(labels: Labels, { alert, subject }: AlertCondition): boolean {
   );
 }
 
-/** Judges what receivers are told in a night by what is true. */
-export function judgeNight(night: Night, sent: Sent): readonly Violation[] {
+/** Compares what receivers are told in a night with what is true. */
+export function checkNight(night: Night, sent: Sent): readonly Violation[] {
   const conditions = listAlertConditions(night);
   return [
-    ...conditions.flatMap((condition) => judgeCondition(night, condition, conditions, sent)),
-    ...judgeCalm(conditions, sent),
-    ...night.codes.flatMap((code) => judgeOnce(code, sent)),
+    ...conditions.flatMap((condition) => checkCondition(night, condition, conditions, sent)),
+    ...checkCalm(conditions, sent),
+    ...night.codes.flatMap((code) => checkOnce(code, sent)),
   ];
 }
 
@@ -61,7 +61,7 @@ function isTrueCause(
 }
 
 /** The first violation of "told" or "not over" of each time for which a condition lasts. */
-function judgeCondition(
+function checkCondition(
   { silences }: Night,
   condition: AlertCondition,
   all: readonly AlertCondition[],
@@ -111,7 +111,7 @@ function describe(hiddenBy: SentAlert['hiddenBy']): string {
 }
 
 /** Pages that begin while what they say is not so. */
-function judgeCalm(conditions: readonly AlertCondition[], sent: Sent): readonly Violation[] {
+function checkCalm(conditions: readonly AlertCondition[], sent: Sent): readonly Violation[] {
   return sent.flatMap((alerts, minute) => {
     const before = new Set(
       (sent[minute - 1] ?? []).filter(isShown).map(({ labels }) => JSON.stringify(labels)),
@@ -134,7 +134,7 @@ function judgeCalm(conditions: readonly AlertCondition[], sent: Sent): readonly 
 /**
  * One cause is one page and one warning: a code to which one thing happens has one alert of each severity.
  */
-function judgeOnce({ serviceCode, incidents }: NightCode, sent: Sent): readonly Violation[] {
+function checkOnce({ serviceCode, incidents }: NightCode, sent: Sent): readonly Violation[] {
   const [incident, ...others] = incidents;
   if (incident === undefined || others.length > 0) return [];
   return (['critical', 'warning'] as const).flatMap((severity) => {
