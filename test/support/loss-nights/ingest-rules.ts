@@ -21,6 +21,9 @@ export function createIngestRules(history: History, inputs: Inputs): LossRules {
   const flowing = ingests.map((ingest) => ingest.flowing);
   const at = (index: number): Ingest => ingests[index] ?? NONE;
 
+  /** Between the first listing that shows a stop, with which its hour begins, and the one that tells it. */
+  const longestDoubt = Math.max(RESTARTING_SECONDS, history.night.intervalSeconds);
+
   /** What must receive nothing for certain: it was a part of the level. */
   const countSilent = (index: number, level: Level): number =>
     at(index).silent.filter(({ changedSecond }) => changedSecond >= history.second(level.index - 1)).length;
@@ -95,7 +98,8 @@ export function createIngestRules(history: History, inputs: Inputs): LossRules {
     canBeOver: (index, loss) =>
       at(index).flowing.most >= loss.before / 2 ||
       (at(index).flowing.most >= LEAST_TASKS && countPart(at(index).silent, loss) === 0) ||
-      (history.seconds(loss.begun, index) >= HOUR && 2 * at(index).silent.length <= loss.before),
+      (history.seconds(loss.begun, index) >= HOUR - longestDoubt &&
+        2 * at(index).silent.length <= loss.before),
     describe: (index) =>
       [7, 6, 5, 4, 3, 2, 1, 0]
         .map((back) => ingests[index - back] ?? NONE)
