@@ -21,8 +21,6 @@ const MORE_USERS = 10;
 const LISTINGS_PER_REPLACEMENT = 45;
 /** A flapping task is in one of so many listings. */
 const LISTINGS_PER_FLAP = 5;
-/** After so many listings another task ends, where they end one by one. */
-const LISTINGS_PER_END = 8;
 
 /** What the service does with the requests for a service code. */
 export interface Fault {
@@ -44,8 +42,6 @@ export interface Fault {
   readonly slow?: readonly string[];
   /** Tasks that come and go. */
   readonly flapping?: readonly string[];
-  /** Tasks that end one by one. */
-  readonly ending?: readonly string[];
   /** Tasks that receive, and deliver nothing to viewers. */
   readonly undelivered?: readonly string[];
   /** The number of users. */
@@ -99,7 +95,7 @@ class CodeWorld {
       client_version: '1',
       device_type: '1',
     }));
-    const listed = NAMES.filter((name, index) => this.#isListed(name, index));
+    const listed = NAMES.filter((name) => this.#isListed(name));
     if (listed.includes('main') && !this.#fault.silent?.includes('main')) this.mainListedMs = Date.now();
     return { ret, user_list: users, task_list: listed.map((name) => this.#listTask(name)) };
   }
@@ -113,11 +109,10 @@ class CodeWorld {
     this.#generations.set(name, (this.#generations.get(name) ?? 0) + 1);
   }
 
-  #isListed(name: string, index: number): boolean {
-    const { gone = [], flapping = [], ending = [] } = this.#fault;
+  #isListed(name: string): boolean {
+    const { gone = [], flapping = [] } = this.#fault;
     if (gone.includes(name)) return false;
-    if (flapping.includes(name) && this.#faultListings % LISTINGS_PER_FLAP !== 0) return false;
-    return !ending.includes(name) || this.#faultListings < (NAMES.length - index) * LISTINGS_PER_END;
+    return !flapping.includes(name) || this.#faultListings % LISTINGS_PER_FLAP === 0;
   }
 
   #listTask(name: string): object {

@@ -33,9 +33,6 @@ const sendSignal = (name: NodeJS.Signals) => (exporter: Exporter) => exporter.pr
 const restart = (exporter: Exporter) => exporter.restart();
 const restoreCodes = (exporter: Exporter) => exporter.writeCodes();
 
-/** Those that may end. */
-const UNEXPECTED_TASKS = ALL_TASKS.filter((name) => name.startsWith('task-'));
-
 const CODES_CLUSTER = 'codes';
 const INCIDENTS: readonly Incident[] = [
   { name: 'code-frozen', fault: { silent: ALL_TASKS }, groups: ['xvs-critical XvsIngestStopped'] },
@@ -60,7 +57,6 @@ const INCIDENTS: readonly Incident[] = [
     groups: ['xvs-critical XvsDeliveryBlackhole'],
   },
   { name: 'code-users-lost', fault: { users: 5 }, groups: ['xvs-warning XvsUsersDropped'] },
-  { name: 'code-ending', fault: { ending: UNEXPECTED_TASKS }, groups: [] },
   { name: 'code-down', fault: { isRefused: true }, groups: ['xvs-critical XvsApiDown'] },
   { name: 'code-emptied-without-names', fault: { isEmpty: true }, groups: ['xvs-warning XvsTasksDropped'] },
   { name: 'all-emptied', fault: { isEmpty: true }, groups: ['xvs-critical XvsTasksVanished'] },
