@@ -64,8 +64,9 @@ export function createIngestRules(history: History, inputs: Inputs): LossRules {
     [...Array(Math.floor(laterListings) + 1).keys()].flatMap((later) =>
       history.listLevels(flowing, index - later, since),
     );
-  const countPart = (tasks: readonly TaskInput[], { begun }: ToldLoss): number =>
-    tasks.filter(({ changedSecond }) => changedSecond > history.second(begun) - HOUR).length;
+  /** Those that have fallen silent at most so long before a stop was told: others are no part of it. */
+  const countPart = (tasks: readonly TaskInput[], { begun }: ToldLoss, seconds: number): number =>
+    tasks.filter(({ changedSecond }) => changedSecond > history.second(begun) - seconds).length;
 
   return {
     fact: 'ingest',
@@ -92,12 +93,13 @@ export function createIngestRules(history: History, inputs: Inputs): LossRules {
       at(index).flowing.least >= loss.before / 2 ||
       (at(index).flowing.least >= LEAST_TASKS &&
         at(index).blank.most === 0 &&
-        countPart(at(index).maybeSilent, loss) === 0) ||
+        countPart(at(index).maybeSilent, loss, HOUR) === 0) ||
       (history.seconds(loss.begun, index) > HOUR &&
         at(index).maybeSilent.length + at(index).blank.most === 0),
     canBeOver: (index, loss) =>
       at(index).flowing.most >= loss.before / 2 ||
-      (at(index).flowing.most >= LEAST_TASKS && countPart(at(index).silent, loss) === 0) ||
+      (at(index).flowing.most >= LEAST_TASKS &&
+        countPart(at(index).silent, loss, STALL_SECONDS + longestDoubt) === 0) ||
       (history.seconds(loss.begun, index) >= HOUR - longestDoubt &&
         2 * at(index).silent.length <= loss.before),
     describe: (index) =>
