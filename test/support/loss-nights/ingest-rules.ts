@@ -75,8 +75,10 @@ export function createIngestRules(history: History, inputs: Inputs): LossRules {
     isDue: (index, end) =>
       !isAfterFailedPoll(index) &&
       listLevels(index, end, history.step(index) >= STALL_SECONDS ? 1 : 0).some(
-        (level) =>
+        (level, _, levels) =>
           level.least >= LEAST_TASKS &&
+          // What receives has fallen from the larger level that came later.
+          !levels.some((later) => later.index > level.index && later.most > level.most) &&
           (isStop(index, level) ||
             isLasting(index, history.seenSeconds, (one) => one > level.index && isRestarting(one, level))),
       ),

@@ -74,6 +74,7 @@ export function createServerRules(history: History, server: string): LossRules {
       const fall = findFall(index);
       return (
         fall === undefined ||
+        totalAt(index) === 0 ||
         history.seconds(fall.index, begun) + history.seconds(begun, index) >= HOUR ||
         fall.levels.some((level) => level.least === before && !isMissed(index, level))
       );
