@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Configuration } from './config/configuration.ts';
+import { findWarnings, type Configuration } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
 import { LOCAL_FILE_SYSTEM } from './config/file-system.ts';
 import { watchFiles } from './config/watched-files.ts';
@@ -68,15 +68,9 @@ export function createExporter(
 
   const state = stateStore?.statistics;
   const isStateOpen = configuration.state && stateStore !== undefined;
-  const exporterMetrics = new ExporterMetrics({
-    clock,
-    shard,
-    accountBudget,
-    log,
-    state,
-    isStateOpen,
-    ...build,
-  });
+  const getClientCertificateNotAfterMs = () => upstream.certificateNotAfterMs;
+  const numbers = { clock, accountBudget, state, isStateOpen, getClientCertificateNotAfterMs };
+  const exporterMetrics = new ExporterMetrics({ shard, log, ...numbers, ...build });
   const store = new Store();
   const client = new UpstreamClient({ ...toClientOptions(upstream, build), clock });
   const poller = new Poller({
@@ -94,11 +88,9 @@ export function createExporter(
     store,
     exporterMetrics,
     poller,
-    clock,
     configuration,
     build,
-    accountBudget,
-    state,
+    ...numbers,
     getCodesOnOtherShards: () => codesOnOtherShards,
   });
 
@@ -152,7 +144,9 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
   const { poller, exporterMetrics, facade } = exporter;
   const failure = new FirstFailure();
   exporterMetrics.recordConfigLoad(true, last?.codeFiles);
-  const reloader = new Reloader({ source, exporter, logger, onInternalError: failure.report });
+  const warnings = [...findWarnings(configuration, clock.now())];
+  const onInternalError = failure.report;
+  const reloader = new Reloader({ source, exporter, logger, clock, warnings, onInternalError });
   const runInBackground = (run: (signal: AbortSignal) => Promise<never>) =>
     new BackgroundTask(run, failure.report);
   try {
@@ -160,7 +154,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
     const webConfigurationSource =
       configFile === undefined
         ? DEFAULT_WEB_CONFIGURATION_SOURCE
-        : await openWebConfiguration(configFile, LOCAL_FILE_SYSTEM, logger);
+        : await openWebConfiguration(configFile, LOCAL_FILE_SYSTEM, clock, logger);
     const polling = poller.start();
     const reload = configuration.web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;
     const routes = { reload };

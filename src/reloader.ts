@@ -1,8 +1,9 @@
 import type { ExporterMetrics } from './metrics/exporter-metrics.ts';
 import type { CodeDiff } from './poller/polled-code.ts';
 import { raceAbort } from './runtime/abort.ts';
+import type { Clock } from './runtime/clock.ts';
 import type { Logger } from './runtime/logger.ts';
-import type { Configuration } from './config/configuration.ts';
+import { findWarnings, type Configuration } from './config/configuration.ts';
 import type { LoadedConfiguration } from './config/configuration-source.ts';
 import { ConfigError } from './config/config-error.ts';
 
@@ -20,6 +21,9 @@ export interface ReloaderOptions {
     readonly exporterMetrics: Pick<ExporterMetrics, 'recordConfigLoad'>;
   };
   readonly logger: Logger;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Those of the start, which have been logged. */
+  readonly warnings: readonly string[];
   /** Receives a bug; the new configuration may be applied in part. */
   readonly onInternalError: (error: unknown) => void;
 }
@@ -31,10 +35,12 @@ export class Reloader implements AsyncDisposable {
   readonly #options: ReloaderOptions;
   #running: Promise<ReloadOutcome> = Promise.resolve({});
   #next: Promise<ReloadOutcome> | undefined;
+  #warnings: readonly string[];
   readonly #disposed = new AbortController();
 
   constructor(options: ReloaderOptions) {
     this.#options = options;
+    this.#warnings = options.warnings;
   }
 
   /** Never rejects. An invalid configuration changes nothing; of an invalid file, the codes stay. */
@@ -52,6 +58,15 @@ export class Reloader implements AsyncDisposable {
     await this.#running;
   }
 
+  /** Logs what is new. */
+  #warn(configuration: Configuration): void {
+    const { clock, logger } = this.#options;
+    const warnings = [...findWarnings(configuration, clock.now())];
+    for (const warning of warnings)
+      if (!this.#warnings.includes(warning)) logger.warn({ warning }, 'Questionable configuration');
+    this.#warnings = warnings;
+  }
+
   async #run(trigger: ReloadTrigger): Promise<ReloadOutcome> {
     const { source, exporter, logger, onInternalError } = this.#options;
     if (this.#disposed.signal.aborted) return SHUTTING_DOWN;
@@ -62,6 +77,7 @@ export class Reloader implements AsyncDisposable {
       const problems = codeFiles.flatMap((file) => file.problems);
       exporter.exporterMetrics.recordConfigLoad(problems.length === 0, codeFiles);
       logReload(trigger, loaded, applied, logger);
+      this.#warn(loaded.configuration);
       if (problems.length === 0) return {};
       const { message } = new ConfigError(problems);
       logger.error({ trigger, err: message }, 'Service code files are invalid; keeping their previous codes');

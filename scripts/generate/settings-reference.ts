@@ -31,6 +31,8 @@ when they change (\`config.auto_reload\`, \`service_code_files\`). Settings of \
 variables still override the reloaded file.
 
 Proxies are taken from \`http_proxy\`, \`https_proxy\` and \`no_proxy\`, in lower or upper case; lower case wins.
+\`upstream.ca_file\` is for the service alone: for a proxy with \`https://\` whose authority Node.js does not know, set
+\`NODE_EXTRA_CA_CERTS\` in the environment to the certificate of that authority.
 \`no_proxy\` lists, separated by commas or spaces, hosts to ask directly: \`host\` with its subdomains, \`.domain\`, \`*.domain\`,
 IP addresses, networks such as \`10.0.0.0/8\`, each with an optional \`:port\`, or \`*\` for all.
 `;

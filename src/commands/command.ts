@@ -56,7 +56,7 @@ export function withConfiguration(
   own?: OwnFlags,
 ): Command {
   return async (args, io) => {
-    const { stdout, stderr, environment, files, hostName } = io;
+    const { stdout, stderr, environment, files, hostName, clock } = io;
     const build = readBuildInfo(environment);
     const unknownVariables = findUnknownVariables(environment);
     try {
@@ -80,11 +80,11 @@ export function withConfiguration(
       const web =
         configFile === undefined ? undefined : await loadWebConfiguration(configFile, files.readFile);
       io.signal.throwIfAborted();
-      const webWarnings = web === undefined ? [] : findWebWarnings(web);
+      const webWarnings = web === undefined ? [] : findWebWarnings(web, clock.now());
       const warnings = [
         ...unknownVariables,
         ...findUnverifiedTls(environment),
-        ...findWarnings(configuration),
+        ...findWarnings(configuration, clock.now()),
         ...webWarnings,
       ];
       loadReaderModule();

@@ -1,6 +1,6 @@
 import { readFile, readlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Agent, request } from 'undici';
+import { Agent, buildConnector, request } from 'undici';
 import { formatLocalAddress, listenAddressList, type ListenAddress } from '../config/addresses.ts';
 import { ConfigError, expectedFound } from '../config/config-error.ts';
 import { mergeEntries, readSources, type Flags } from '../config/sources.ts';
@@ -53,8 +53,12 @@ async function probe(address: ListenAddress, signal: AbortSignal) {
   throw plain.reason;
 }
 
-async function fetchHealth(url: string, { socketPath }: ListenAddress, signal: AbortSignal) {
-  const dispatcher = new Agent({ connect: { rejectUnauthorized: false, socketPath: socketPath ?? null } });
+async function fetchHealth(url: string, { host, socketPath }: ListenAddress, signal: AbortSignal) {
+  const connect = buildConnector({ rejectUnauthorized: false, socketPath: socketPath ?? null });
+  const zoned = host?.includes('%') === true ? { hostname: host } : {};
+  const dispatcher = new Agent({
+    connect: (target, callback) => connect({ ...target, ...zoned }, callback),
+  });
   try {
     const { statusCode: status, body } = await request(url, { signal, dispatcher });
     await body.dump();

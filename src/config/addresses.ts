@@ -1,5 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
+import { formatHostPort } from '../runtime/host-port.ts';
+import { MAX_URL_CHARACTERS } from '../runtime/limits.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { expectedFound, formatUrl, formatValue } from './config-error.ts';
 import { commaSeparated, schemaMeta } from './schemas.ts';
@@ -18,9 +20,6 @@ export function findUrlHint(raw: string): string | undefined {
   return port > 65_535 ? 'a port is at most 65535' : undefined;
 }
 
-/** As for request targets. A host of 20,000 combining marks would take 0.2 s. */
-const MAX_URL_LENGTH = 2048;
-
 /** An http or https URL without a trailing slash, user, query and fragment. */
 function createBaseUrl(example: string, page: RegExp, expectedRoot: string) {
   const form = `an http or https URL such as ${example}`;
@@ -29,8 +28,8 @@ function createBaseUrl(example: string, page: RegExp, expectedRoot: string) {
     .transform((raw, context) => {
       const fail = (expectation: string, found: string, hint?: string) =>
         reject(context, expectedFound(expectation, found, hint));
-      if (raw.length > MAX_URL_LENGTH)
-        return fail(`a URL of at most ${MAX_URL_LENGTH} characters`, formatUrl(raw));
+      if (raw.length > MAX_URL_CHARACTERS)
+        return fail(`a URL of at most ${MAX_URL_CHARACTERS} characters`, formatUrl(raw));
       if (raw.includes('@')) return fail(`${form}, without user and password`, formatUrl(raw));
       if (/[?#]/.test(raw)) return fail(`${form}, without "?" and "#"`, formatValue(raw));
       const url = URL.canParse(raw) ? new URL(raw) : undefined;
@@ -73,15 +72,18 @@ function parseListenAddress(raw: unknown): ListenAddress | undefined {
 }
 
 export function formatListenAddress({ host = '', port, socketPath }: ListenAddress): string {
-  return socketPath === undefined ? `${host}:${port}` : `unix:${socketPath}`;
+  return socketPath === undefined ? formatHostPort(host, port) : `unix:${socketPath}`;
 }
 
-/** Formats the authority of a URL for a request from this machine. All interfaces become the loopback one. */
+/**
+ * Formats the authority of a URL for a request from this machine. All interfaces become the loopback one. A
+ * URL cannot have the zone of an address (`%eth0`).
+ */
 export function formatLocalAddress({ host, port, socketPath }: ListenAddress): string {
   if (socketPath !== undefined) return 'localhost';
   if (host === undefined || host === '0.0.0.0') return `127.0.0.1:${port}`;
   if (host === '::') return `[::1]:${port}`;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return formatHostPort(host.replace(/%.*/, ''), port);
 }
 
 const listenAddress = parsedBy(

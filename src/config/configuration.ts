@@ -1,13 +1,15 @@
 import { resolve } from 'node:path';
 import type { StaticLabels } from '../families/family.ts';
+import { findFirstEndMs } from '../runtime/certificates.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { PolledCode } from '../poller/polled-code.ts';
 import type { ClientOptions } from '../upstream/client.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import { findUrlHint } from './addresses.ts';
+import { findCertificateWarnings } from './certificate-warnings.ts';
 import { createProblem, expectedFound, formatUrl, formatValue, type Problem } from './config-error.ts';
 import type { ReadFile } from './file-system.ts';
-import { findCaMistake, findCurveWarning, findKeyPairMistake, readPem } from './pem.ts';
+import { findCaMistake, findKeyPairMistake, readPem } from './pem.ts';
 import type { Environment, MergedSettings } from './sources.ts';
 
 /** One service code with everything that polling it needs. Times in milliseconds. */
@@ -21,7 +23,10 @@ export interface Configuration extends Readonly<ReturnType<typeof readStaticSett
   readonly upstream: Pick<
     ClientOptions,
     'timeoutMs' | 'maxResponseBytes' | 'maxConnections' | 'tls' | 'proxy'
-  >;
+  > & {
+    /** When the first certificate of `cert_file` expires; `undefined` without one. */
+    readonly certificateNotAfterMs?: number;
+  };
   /** Those that this process polls, each once; empty if files have none yet or other shards poll all. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly shard: Shard;
@@ -38,7 +43,7 @@ const MONITOR_LABELS = ['service', 'endpoint', 'container'];
 const QUOTES_REMEDY = 'docker --env-file does not strip quotes';
 
 /** Finds what is valid but probably not meant, one line each. */
-export function* findWarnings(configuration: Configuration): Generator<string> {
+export function* findWarnings(configuration: Configuration, nowMs: number): Generator<string> {
   const { serviceCodes, ledger, upstream, signing } = configuration;
   // Metrics, logs and pages show service codes.
   const revealed = serviceCodes.filter(
@@ -57,8 +62,9 @@ export function* findWarnings(configuration: Configuration): Generator<string> {
   const hasCertificates = Object.keys(upstream.tls).length > 0;
   if (hasCertificates && serviceCodes.length > 0 && !urls.some((url) => url?.startsWith('https:')))
     yield `upstream: ${expectedFound('an https URL for the certificates', 'http URLs, which use none')}`;
-  const curveWarning = upstream.tls.cert === undefined ? undefined : findCurveWarning(upstream.tls.cert);
-  if (curveWarning !== undefined) yield `upstream.cert_file: ${curveWarning}`;
+  if (upstream.tls.cert !== undefined)
+    for (const warning of findCertificateWarnings(upstream.tls.cert, 'client', nowMs))
+      yield `upstream.cert_file: ${warning}`;
   const labels = new Set(serviceCodes.flatMap((code) => Object.keys(code.labels)));
   for (const name of MONITOR_LABELS) {
     const remedy = `series that a ServiceMonitor or PodMonitor selects will have exported_${name}`;
@@ -139,6 +145,7 @@ export async function readUpstreamSettings(
     maxResponseBytes: get('upstream.max_response_size'),
     maxConnections: get('upstream.max_connections'),
     tls,
+    ...(cert !== undefined && { certificateNotAfterMs: findFirstEndMs(cert) }),
     proxy: readProxySettings(environment, problems),
   };
 }

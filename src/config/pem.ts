@@ -35,24 +35,37 @@ function findBadCertificate(text: string): string | undefined {
 }
 
 /**
- * Finds authorities that have signed each other. Node.js, which takes the first certificate of an issuer's
- * name, follows them for ever.
+ * Finds authorities that have signed each other. Node.js, which takes the first certificate that can be an
+ * issuer (names in any case, key identifiers), follows them for ever.
  */
 export function findCaMistake(text: string): string | undefined {
   const certificates = splitCertificates(text).map((pem) => new X509Certificate(pem));
-  const issuers = new Map(certificates.toReversed().map(({ subject, issuer }) => [subject, issuer]));
-  // What remains leads to no self-signed or missing authority, but to a circle.
-  for (let before = 0; before !== issuers.size;) {
-    before = issuers.size;
-    for (const [subject, issuer] of issuers)
-      if (issuer === subject || !issuers.has(issuer)) issuers.delete(subject);
+  /** Those that lead to a self-signed or missing authority. */
+  const ending = new Set<X509Certificate>();
+  for (const certificate of certificates) {
+    const path = new Set<X509Certificate>();
+    let next: X509Certificate | undefined = certificate;
+    while (next !== undefined && !ending.has(next) && !path.has(next)) {
+      path.add(next);
+      next = findIssuer(next, certificates);
+    }
+    if (next !== undefined && path.has(next)) return describeCircle([...path].slice([...path].indexOf(next)));
+    for (const one of path) ending.add(one);
   }
-  const followed = new Set<string>();
-  let [name = ''] = issuers.keys();
-  if (name === '') return undefined;
-  for (; !followed.has(name); name = issuers.get(name) ?? '') followed.add(name);
-  const names = [...followed].slice([...followed].indexOf(name));
-  const circle = formatValue(names.map((one) => one.replaceAll('\n', ', ')).join(' and '));
+  return undefined;
+}
+
+function findIssuer(
+  certificate: X509Certificate,
+  certificates: readonly X509Certificate[],
+): X509Certificate | undefined {
+  if (certificate.checkIssued(certificate)) return undefined;
+  return certificates.find((candidate) => certificate.checkIssued(candidate));
+}
+
+function describeCircle(certificates: readonly X509Certificate[]): string {
+  const names = certificates.map(({ subject }) => subject.replaceAll('\n', ', '));
+  const circle = formatValue(names.join(' and '));
   const remedy = 'remove one, or put their self-signed certificates first';
   return expectedFound('authorities that lead to a self-signed one', `a circle of ${circle}`, remedy);
 }
@@ -76,17 +89,6 @@ export function findKeyPairMistake(
   // A secure context takes a key of another type (RSA, EC) than the certificate, and serves no client.
   const isOwn = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   return isOwn ? undefined : rejectKey('the key of a different certificate');
-}
-
-/** OpenSSL negotiates no others, whatever the peer knows. */
-const NEGOTIATED_CURVES: readonly unknown[] = ['prime256v1', 'secp384r1', 'secp521r1', undefined];
-
-/** Warns of a certificate (PEM) with which every handshake fails. */
-export function findCurveWarning(cert: string): string | undefined {
-  const curve = new X509Certificate(cert).publicKey.asymmetricKeyDetails?.namedCurve;
-  if (NEGOTIATED_CURVES.includes(curve)) return undefined;
-  const remedy = 'every handshake fails: use P-256, P-384 or RSA';
-  return expectedFound('a key that TLS can use', `one on the curve ${curve}`, remedy);
 }
 
 function catchErrorCode(call: () => unknown): string | undefined {

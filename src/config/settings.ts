@@ -58,7 +58,7 @@ export const SETTINGS = {
     schema: filePath,
   },
   'upstream.cert_file': {
-    doc: 'Client certificate (PEM); requires `upstream.key_file`.',
+    doc: 'Client certificate (PEM); requires `upstream.key_file`. One that is expired, not yet valid or not for clients is a warning.',
     schema: filePath,
   },
   'upstream.key_file': { doc: 'Private key of the client certificate (PEM).', schema: filePath },

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { ReaderPool } from '../listing/reader.ts';
 import { fetchListing, type FailedListing, type GoodListing } from '../poller/fetch-listing.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type ClientOptions, type ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { RedactedRequest } from '../upstream/request-observer.ts';
@@ -93,9 +94,8 @@ export async function observePoll(
 }
 
 function describePeer(socket: Socket): string {
-  const { remoteAddress = '', remoteFamily = 'unknown family', remotePort = '' } = socket;
-  const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress;
-  return `${host}:${remotePort} (${remoteFamily}), ${describeTls(socket)}`;
+  const { remoteAddress = '', remoteFamily = 'unknown family', remotePort = 0 } = socket;
+  return `${formatHostPort(remoteAddress, remotePort)} (${remoteFamily}), ${describeTls(socket)}`;
 }
 
 /** With NODE_TLS_REJECT_UNAUTHORIZED=0, connections go on whatever the certificate is. */

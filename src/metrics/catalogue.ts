@@ -66,6 +66,10 @@ export const PROCESS_FAMILIES = define([], {
     name: 'xvs_exporter_state_last_success_timestamp_seconds',
     help: 'When the state was last written; only with state, after the first write.',
   },
+  clientCertificateNotAfter: {
+    name: 'xvs_exporter_client_certificate_not_after_timestamp_seconds',
+    help: 'When the first certificate of upstream.cert_file, which the exporter presents to the service, expires; only with that setting.',
+  },
   pollDuration: {
     name: 'xvs_exporter_poll_duration_seconds',
     help: 'Duration of polls of all service codes, from their start, before a lookup of the host name, to committing the listing or failing.',

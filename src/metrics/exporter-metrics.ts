@@ -55,6 +55,8 @@ export interface ExporterMetricsOptions {
   readonly state?: Readonly<StateStatistics> | undefined;
   /** `false` if the state has a folder that cannot be used; `undefined` without a folder. */
   readonly isStateOpen?: boolean | undefined;
+  /** When the first certificate of `upstream.cert_file` expires. Default: there is none. */
+  readonly getClientCertificateNotAfterMs?: () => number | undefined;
   /** Default: every line is written. */
   readonly log?: { readonly droppedLines: number } | undefined;
 }
@@ -138,6 +140,7 @@ export class ExporterMetrics implements Disposable {
     const { version, revision, nodeVersion, shard = SINGLE_SHARD } = this.#options;
     const { accountBudget, log, state, isStateOpen } = this.#options;
     const { lastSuccessMs, lastFailureMs } = this.#configLoads;
+    const clientCertificateMs = this.#options.getClientCertificateNotAfterMs?.();
     const offsetMs = getWallOffsetMs(readInstant(this.#clock));
     const toTimestamp = (ms: number): number => Math.round(ms + offsetMs) / 1000;
     return toFamilies(PROCESS_FAMILIES, {
@@ -156,6 +159,7 @@ export class ExporterMetrics implements Disposable {
       stateWriteErrors: columnOf(state?.writeErrors),
       stateDelayedPublications: columnOf(state?.delayedPublications),
       stateLastSuccess: columnOf(state?.lastWriteMs && toTimestamp(state.lastWriteMs)),
+      clientCertificateNotAfter: columnOf(clientCertificateMs && clientCertificateMs / 1000),
       pollDuration: [this.pollDurations.toSample()],
       time: columnOf(this.#collectVolatile().seconds),
     });

@@ -26,17 +26,21 @@ export interface WebMetrics {
 }
 
 /** Creates the metrics of the web server. Counters start at 0; the certificate has no value at first. */
-export function createWebMetrics(): WebMetrics & { readonly families: readonly Family[] } {
+export function createWebMetrics() {
   const closed = recordOf(CONNECTION_CLOSE_REASONS, () => 0);
   const rejected = recordOf(REQUEST_REJECTION_REASONS, () => 0);
   let connections = 0;
   let notAfterSeconds: number | undefined;
   return {
-    addConnections: (change) => void (connections += change),
-    recordConnectionClosed: (reason) => void (closed[reason] += 1),
-    recordRequestRejected: (reason) => void (rejected[reason] += 1),
-    setCertificateNotAfter: (notAfterMs) => void (notAfterSeconds = notAfterMs / 1000),
-    get families() {
+    /** `undefined` without TLS. */
+    get certificateNotAfterMs(): number | undefined {
+      return notAfterSeconds && notAfterSeconds * 1000;
+    },
+    addConnections: (change: number) => void (connections += change),
+    recordConnectionClosed: (reason: ConnectionCloseReason) => void (closed[reason] += 1),
+    recordRequestRejected: (reason: RequestRejectionReason) => void (rejected[reason] += 1),
+    setCertificateNotAfter: (notAfterMs: number) => void (notAfterSeconds = notAfterMs / 1000),
+    get families(): readonly Family[] {
       return toFamilies(WEB_FAMILIES, {
         webConnections: columnOf(connections),
         webConnectionsClosed: columnByLabel(Object.entries(closed)),

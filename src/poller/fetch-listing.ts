@@ -4,6 +4,7 @@ import type { AccountReservations, Listing, ListingOptions } from '../listing/li
 import { isResourceError } from '../runtime/errors.ts';
 import { isSuccessStatus, type ListingTarget, type UpstreamClient } from '../upstream/client.ts';
 import { toUpstreamError } from '../upstream/error-classification.ts';
+import { FOREIGN_LISTING } from '../upstream/error-codes.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { RequestObserver, ResponseHead } from '../upstream/request-observer.ts';
 
@@ -128,9 +129,6 @@ class ReceivedResponse {
     }
   }
 }
-
-/** The code of an error: a listing is another account's. */
-export const FOREIGN_LISTING = 'FOREIGN_LISTING';
 
 /** Makes a failure of a good listing whose records name only other service codes. */
 export function rejectForeign(fetched: GoodListing | FailedListing): GoodListing | FailedListing {

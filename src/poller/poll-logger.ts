@@ -53,10 +53,12 @@ export class PollLogger {
     }
   }
 
-  logFailure({ error, ret }: FailedListing, durationMs: number): void {
+  logFailure({ error, ret }: FailedListing, durationMs: number, remedy: string | undefined): void {
     const { reason, status, retryAfterMs } = error;
-    // Not the message: it may contain the offset of an invalid byte, which differs from poll to poll.
-    const failure = `${reason} ${status ?? ''} ${ret ?? ''}`;
+    // Not the message: it may contain the offset of an invalid byte, which differs from poll to poll. Other
+    // codes than those of TLS may take turns, with the addresses of the service.
+    const code = reason === 'tls' ? error.code : undefined;
+    const failure = [reason, status, ret, code].join(' ');
     const fields = {
       reason,
       // Only the message: the error's cause may quote a signed URL.
@@ -65,6 +67,7 @@ export class PollLogger {
       ret,
       retry_after_ms: retryAfterMs,
       duration_ms: Math.round(durationMs),
+      remedy,
     };
     this.#log(failure !== this.#lastFailure, 'warn', fields, 'Poll failed');
     this.#hasLoggedPoll = true;

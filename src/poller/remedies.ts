@@ -1,16 +1,13 @@
-import { describeAddressSpace } from '../runtime/web-assembly.ts';
+import { MAX_URL_CHARACTERS } from '../runtime/limits.ts';
 import type { ListingTarget } from '../upstream/client.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
-import { BROKEN_HTTP, NO_WASM_MEMORY, NOT_HTTP } from '../upstream/error-classification.ts';
-import { ACCEPTED_CODINGS, UNACCEPTED_CODING } from '../upstream/decoding.ts';
-import { POLL_ERRORS } from '../upstream/errors.ts';
+import { FOREIGN_LISTING, NOT_HTTP } from '../upstream/error-codes.ts';
+import { findCodeRemedy, findErrorCodes, POLL_ERRORS } from '../upstream/error-table.ts';
 import type { ResponseHead } from '../upstream/request-observer.ts';
-import { FOREIGN_LISTING, type FailedListing, type GoodListing } from './fetch-listing.ts';
+import type { FailedListing, GoodListing } from './fetch-listing.ts';
 
-/**
- * What a remedy is found by. Only the poll loop knows what has succeeded, and only an observed poll the rest.
- */
+/** What a remedy is found by. Only the poll loop knows what has succeeded. */
 export interface Symptoms {
   readonly target: ListingTarget;
   readonly fetched: GoodListing | FailedListing;
@@ -18,8 +15,6 @@ export interface Symptoms {
   readonly hasSucceeded?: boolean;
   /** Whether a poll at its scheme, host and port has. */
   readonly hasOriginSucceeded?: boolean;
-  readonly connection?: { readonly proxy?: string };
-  readonly times?: { readonly connectedMs: number | undefined };
 }
 
 const NOT_TLS_CODES: readonly string[] = [
@@ -27,11 +22,14 @@ const NOT_TLS_CODES: readonly string[] = [
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
   'EPROTO',
 ];
-const UNTRUSTED_CERTIFICATE_CODE = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
-const TLS_VERSION_CODE = /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/;
-const REJECTED_CLIENT_CODE = /_ALERT_(?:HANDSHAKE_FAILURE|CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA)$/;
-const INVALID_DATE_CODE = /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/;
 const API_PATH = /\/api(?:\/|$)/;
+/** Schemes of users and tokens; the service signs. */
+const HTTP_AUTHENTICATION = /^\s*(?:Basic|Bearer|Digest|Negotiate|NTLM)\b/i;
+const REJECTIONS: readonly number[] = [401, 403];
+/** undici's code of a connection that the peer has closed, after the handshake. */
+const CLOSED = 'UND_ERR_SOCKET';
+/** In the pages of nginx ("No required SSL certificate was sent") and IIS, with 400 and 403. */
+const CLIENT_CERTIFICATE_PAGE = /SSL certificate|client certificate/i;
 /** First bytes of gzip (RFC 1952), each as one character. */
 const GZIP_START = '\u001f\u008b';
 /** In a body that begins as something else: a warning of PHP, for example. */
@@ -45,81 +43,49 @@ const CLOCK_TOLERANCE_MS = 30_000;
 export function findRemedies(symptoms: Symptoms): readonly string[] {
   const remedies = [...diagnoseExchange(symptoms), ...diagnoseRejection(symptoms)];
   const { error } = symptoms.fetched;
-  return remedies.length > 0 || error === undefined ? remedies : [POLL_ERRORS[error.reason].check];
+  return remedies.length > 0 || error === undefined ? remedies : [POLL_ERRORS[error.reason].remedy];
 }
 
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
 function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
-  const { target, fetched, connection, times, hasSucceeded = false, hasOriginSucceeded = false } = symptoms;
+  const { target, fetched, hasSucceeded = false, hasOriginSucceeded = false } = symptoms;
   const { baseUrl } = target;
   const { error, response } = fetched;
-  const { host, hostname, port, origin, pathname } = new URL(baseUrl);
+  const { host, hostname, origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/\/+$/, '');
-  const { reason, code = '', addresses = 1, isCutOff, invalidByte } = error ?? {};
-  const status = response?.status ?? 0;
+  const { reason, code = '', isCutOff, invalidByte } = error ?? {};
   if (error !== undefined && response?.retryAfterMs !== undefined)
     yield 'The service asked for a pause (Retry-After): it limits requests, is overloaded or under maintenance. The exporter polls again after it. If this repeats, raise poll.interval, and check whether another exporter polls the same service codes.';
-  if (!hasOriginSucceeded && reason === 'tls' && NOT_TLS_CODES.includes(code))
-    yield `The server at ${host} does not speak TLS. If it is the service, use http:// in upstream.base_url.`;
-  // A server that expects TLS closes the connection, sends a TLS alert, or answers 400 in plain text.
-  const isBroken = response === undefined && (reason === 'reset' || code === NOT_HTTP);
-  if (!hasOriginSucceeded && !baseUrl.startsWith('https:') && (isBroken || status === 400))
-    yield `The server at ${host} may expect TLS. If it does, use https:// in upstream.base_url.`;
-  if (code === BROKEN_HTTP)
-    yield 'The response breaks HTTP, although curl and browsers may accept it. Report the error to the operator of the service or of the proxy in front of it.';
-  if (code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL')
-    yield `The server at ${host} does not offer HTTP/1.1, only another protocol such as HTTP/2 (ALPN). Enable HTTP/1.1 there.`;
-  if (TLS_VERSION_CODE.test(code))
-    yield `The server at ${host} does not offer TLS 1.2 or later. Enable it there.`;
-  if (REJECTED_CLIENT_CODE.test(code))
-    yield `The server at ${host} rejected the handshake. If it requires a client certificate, check upstream.cert_file and upstream.key_file; otherwise check its ciphers.`;
-  const showCertificate = `openssl s_client -showcerts -connect ${hostname}:${port || 443}`;
-  if (UNTRUSTED_CERTIFICATE_CODE.test(code))
-    yield `The certificate was issued by an untrusted authority. Add the certificate of that authority to the PEM file upstream.ca_file. To see the chain: ${showCertificate}`;
-  if (INVALID_DATE_CODE.test(code))
-    yield 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.';
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    yield `The certificate was not issued for ${host}. Use a host name of the certificate in upstream.base_url. To see it: ${showCertificate}`;
-  if (code === NO_WASM_MEMORY) yield describeAddressSpace();
-  else if (reason === 'resources') yield POLL_ERRORS.resources.check;
-  if (reason === 'dns')
-    yield `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`;
-  if (addresses > 1)
-    yield `The name has ${addresses} addresses, and none of them accepted a connection. Check each of them, and whether the name should have all of them.`;
-  if (code === 'ECONNREFUSED' && connection?.proxy === undefined)
-    yield `Nothing listens at ${host}. Check the host and port in upstream.base_url, and that the service is running.${connection === undefined ? ' If the environment sets a proxy, check that, too.' : ''}`;
+  const failedProxy = error?.proxy && new URL(error.proxy).host;
+  if (reason === 'tls' && NOT_TLS_CODES.includes(code)) {
+    if (failedProxy !== undefined)
+      yield `The proxy ${failedProxy} does not speak TLS. Use http:// in the variable that sets it (https_proxy or http_proxy).`;
+    else if (!hasOriginSucceeded)
+      yield `The server at ${host} does not speak TLS. If it is the service, use http:// in upstream.base_url.`;
+  }
+  const isFirstContact = !hasOriginSucceeded && failedProxy === undefined;
+  const contactRemedies = isFirstContact ? [...diagnoseFirstContact(new URL(baseUrl), fetched)] : [];
+  yield* contactRemedies;
+  const remedy = error && findCodeRemedy(error, baseUrl);
+  if (remedy !== undefined) yield remedy;
   if (reason === 'timeout' && response !== undefined)
     yield 'The response started but did not end in time. If listings are large, raise upstream.timeout.';
-  else if (reason === 'timeout' && times !== undefined)
-    yield times.connectedMs === undefined
-      ? 'The connection timed out. Check the firewalls and routes between this machine and the service.'
-      : 'The service accepted the connection but did not respond in time. Check its load, or raise upstream.timeout.';
-  if (error !== undefined && connection?.proxy !== undefined)
-    yield `The request went through the proxy ${connection.proxy}, set by http_proxy or https_proxy in the environment. To connect directly, add ${hostname} to no_proxy.`;
+  const proxy = failedProxy ?? error?.viaProxy ?? response?.viaProxy;
+  if (error !== undefined && proxy !== undefined)
+    yield `The request went through the proxy ${proxy}, set by http_proxy or https_proxy in the environment. To connect directly, add ${hostname} to no_proxy.`;
   const hasApiPath = API_PATH.test(path);
   if (error !== undefined && response !== undefined && hasApiPath)
     yield `upstream.base_url contains a part of the API path: "${path}". Remove everything from /api on; the exporter adds ${TASK_LIST_PATH}.`;
-  if (!hasSucceeded && status === 404 && !hasApiPath)
-    yield 'The server has no task_list at this address. Set upstream.base_url to the service, with the path prefix of its gateway if it has one.';
-  if (status >= 300 && status <= 399) {
-    const redirect = getRedirectOrigin(response) ?? origin;
-    const advice = redirect === origin ? '' : ` If ${redirect} is the service, use it in upstream.base_url.`;
-    yield `The response is a redirect. The exporter does not follow it, because the signature is not valid for another address.${advice}`;
-  }
-  if (fetched.error !== undefined && response !== undefined) yield* diagnoseBody(fetched, response);
+  const statusRemedies =
+    response === undefined ? [] : [...diagnoseStatus(response, origin, !hasSucceeded && !hasApiPath)];
+  if (fetched.error !== undefined && response !== undefined)
+    yield* diagnoseBody(fetched, response, statusRemedies.length + contactRemedies.length > 0);
   if (invalidByte !== undefined && fetched.error !== undefined && hasBegun(fetched))
     yield `The listing is invalid at byte ${invalidByte}: the JSON of the service is broken. Report the error to the operator of the service.`;
   if (isCutOff === true)
     yield 'The listing ended early, although the connection did not break. Check the limits of size and time of the proxies and load balancers in front of the service.';
-  if (status === 407)
-    yield 'The proxy requires a user name and a password. Set them in the environment: http_proxy=http://user:password@host:port.';
-  if (status === 429 && response?.retryAfterMs === undefined)
-    yield 'The service requests fewer polls. Raise poll.interval, and check whether another exporter polls the same service codes.';
-  if (status >= 500 && response?.retryAfterMs === undefined)
-    yield 'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.';
-  if (code === FOREIGN_LISTING)
-    yield `The listing is that of another service code. Most likely a cache in front of the service ignores the query of the address (service_code). Exclude ${TASK_LIST_PATH} from caching.`;
-  else if (response !== undefined && response.ageMs > 0)
+  yield* statusRemedies;
+  if (code !== FOREIGN_LISTING && response !== undefined && response.ageMs > 0)
     yield `The response comes from a cache and is ${response.ageMs / 1000} s old. Exclude ${TASK_LIST_PATH} from caching.`;
   if (error === undefined && fetched.listing.rows.invalidRecords.labelSets.length > 0)
     yield 'Invalid entries are left out of all sums; xvs_exporter_invalid_records_total counts them. Report them to the operator of the service.';
@@ -128,28 +94,78 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield `The clocks of this machine and of the service differ by at least ${Math.round(offsetMs / 1000)} s, and signatures are valid for a short time only. Synchronize the clock (NTP).`;
 }
 
-/** Names the cause that the body of a failed poll shows; of several, the one that is certain. */
+/** Names what a server may expect that has never answered a request well. */
+function* diagnoseFirstContact(
+  { host, protocol }: URL,
+  { error, response }: GoodListing | FailedListing,
+): Generator<string> {
+  const isClosed = response === undefined && error?.reason === 'reset';
+  // A server that expects TLS closes the connection, sends a TLS alert, or answers 400 in plain text.
+  if (protocol === 'http:') {
+    if (isClosed || (response === undefined && error?.code === NOT_HTTP) || response?.status === 400)
+      yield `The server at ${host} may expect TLS. If it does, use https:// in upstream.base_url.`;
+  } else if (isClosed && error?.code === CLOSED)
+    yield `The server at ${host} closed the connection after the TLS handshake. If it requires a client certificate, check upstream.cert_file and upstream.key_file.`;
+}
+
+/** `isFirst` is whether no poll has succeeded at this address, which is none of the API. */
+function* diagnoseStatus(response: ResponseHead, origin: string, isFirst: boolean): Generator<string> {
+  const { status, retryAfterMs } = response;
+  if (isFirst && status === 404)
+    yield 'The server has no task_list at this address. Set upstream.base_url to the service, with the path prefix of its gateway if it has one.';
+  if (status >= 300 && status <= 399) {
+    const redirect = getRedirectOrigin(response) ?? origin;
+    const advice = redirect === origin ? '' : ` If ${redirect} is the service, use it in upstream.base_url.`;
+    yield `The response is a redirect. The exporter does not follow it, because the signature is not valid for another address.${advice}`;
+  }
+  if (status === 407)
+    yield 'The proxy requires a user name and a password. Set them in the environment: http_proxy=http://user:password@host:port.';
+  if (status === 429 && retryAfterMs === undefined)
+    yield 'The service requests fewer polls. Raise poll.interval, and check whether another exporter polls the same service codes.';
+  if (status >= 500 && retryAfterMs === undefined)
+    yield 'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.';
+}
+
+/**
+ * Names the cause that the body of a failed poll shows; of several, the one that is certain. A page is none
+ * where the status shows the cause: load balancers, for example, send pages with 503.
+ */
 function* diagnoseBody(
   { error, bytes, bodyStart = '' }: FailedListing,
-  { header }: ResponseHead,
+  { status, header, retryAfterMs }: ResponseHead,
+  isStatusClear: boolean,
 ): Generator<string> {
-  const { reason, code = '', isCutOff } = error;
+  const { reason, code } = error;
   const text = bodyStart.trimStart();
-  if (code === UNACCEPTED_CODING)
-    yield `The content coding of the response is not one that the exporter accepts. Configure the service, or the proxy that compresses, to send ${ACCEPTED_CODINGS} or no coding, and only one.`;
-  else if (code.startsWith('Z_') && !isCutOff)
-    yield 'The body is not compressed as Content-Encoding says. Check what compresses responses in front of the service: one program may have decompressed the body and kept the header.';
-  else if (reason === 'not_json' && bytes === 0)
+  if (findErrorCodes(reason, code) !== undefined) return;
+  if (asksForCertificate(text, status)) {
+    yield 'The server says that it requires another client certificate, or one at all. Check upstream.cert_file and upstream.key_file.';
+    return;
+  }
+  if (reason === 'not_json' && bytes === 0)
     yield 'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.';
   else if (text.startsWith(GZIP_START))
     yield 'The body is compressed with gzip, but the response has no Content-Encoding that says so. Check what compresses responses in front of the service: one program may have compressed the body twice or removed the header.';
   else if (reason === 'not_json' && !text.startsWith('{') && LISTING_KEY.test(text))
     yield 'The body has other text before the listing, for example a warning of a program (PHP). Report the error to the operator of the service.';
   else if (
-    text.startsWith('<') ||
-    (!/^[{[]/.test(text) && header('content-type')?.startsWith('text/html') === true)
+    !isStatusClear &&
+    retryAfterMs === undefined &&
+    !REJECTIONS.includes(status) &&
+    isPage(text, header)
   )
     yield 'The response is a web page, for example of a login, a load balancer or another site. Check which server listens at upstream.base_url.';
+}
+
+function isPage(bodyStart: string, header: ResponseHead['header']): boolean {
+  const text = bodyStart.trimStart();
+  return (
+    text.startsWith('<') || (!/^[{[]/.test(text) && header('content-type')?.startsWith('text/html') === true)
+  );
+}
+
+function asksForCertificate(bodyStart: string, status: number): boolean {
+  return status >= 400 && status <= 499 && CLIENT_CERTIFICATE_PAGE.test(bodyStart);
 }
 
 /** Whether a body that is not JSON began as a listing. */
@@ -162,7 +178,15 @@ function* diagnoseRejection({ target, fetched }: Symptoms): Generator<string> {
   const { serviceCode, secret } = target;
   const { response } = fetched;
   const isApiError = fetched.error?.reason === 'api_error';
-  if (!isApiError && response?.status !== 401 && response?.status !== 403) return;
+  const bodyStart = fetched.error === undefined ? '' : (fetched.bodyStart ?? '');
+  if (!isApiError) {
+    if (response === undefined || !REJECTIONS.includes(response.status)) return;
+    if (asksForCertificate(bodyStart, response.status)) return;
+  }
+  if (response?.status === 401 && HTTP_AUTHENTICATION.test(response.header('www-authenticate') ?? '')) {
+    yield 'A program in front of the service asks for a user and a password or a token (WWW-Authenticate), of which the interface has none. Exclude the exporter from that, or set upstream.base_url to the service itself.';
+    return;
+  }
   if (QUOTED.test(secret))
     yield 'The secret includes quotes. Remove them unless they are part of the secret; docker --env-file does not strip quotes.';
   if (QUOTED.test(serviceCode))
@@ -171,11 +195,16 @@ function* diagnoseRejection({ target, fetched }: Symptoms): Generator<string> {
   const code = isApiError ? `ret ${fetched.ret ?? 'unknown'}` : `HTTP status ${response?.status ?? ''}`;
   const clock = response?.clockOffset;
   const isClockGood = clock !== undefined && minClockOffsetMs(clock) <= CLOCK_TOLERANCE_MS;
-  yield `The service rejected the request with ${code}. Most likely the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template).`;
+  const isOfOther = !isApiError && response !== undefined && isPage(bodyStart, response.header);
+  const start = isOfOther
+    ? `The request was rejected with ${code} and a web page, perhaps by a firewall or a login in front of the service. Else most likely`
+    : `The service rejected the request with ${code}. Most likely`;
+  yield `${start} the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template).`;
 }
 
-/** Scheme, host and port of the target of a redirect. */
+/** Scheme, host and port of the target of a redirect; `undefined` if it is too long for a URL. */
 export function getRedirectOrigin(response: ResponseHead | undefined): string | undefined {
   const location = response?.header('location') ?? '';
+  if (location.length > MAX_URL_CHARACTERS) return undefined;
   return /^https?:/i.test(location) && URL.canParse(location) ? new URL(location).origin : undefined;
 }

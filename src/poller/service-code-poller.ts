@@ -214,7 +214,7 @@ export class ServiceCodePoller {
     const durationMs = nowMs - startedMs;
     const errorCode = getCodeKind(reason) === 'ret' ? failed.ret : failed.response?.status;
     this.#endPoll(failed, { atMs: nowMs, durationMs, error: reason, errorCode }, { failure });
-    pollLogger.logFailure(failed, durationMs);
+    pollLogger.logFailure(failed, durationMs, failure.remedies[0]);
   }
 
   /** Publishes the state after a poll; `changes` are those of its outcome. */

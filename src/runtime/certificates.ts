@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto';
+
 const CERTIFICATE_START = /^-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----/;
 
 /**
@@ -6,4 +8,11 @@ const CERTIFICATE_START = /^-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----/;
  */
 export function splitCertificates(text: string): readonly string[] {
   return text.split(/^(?=-----BEGIN )/m).filter((block) => CERTIFICATE_START.test(block));
+}
+
+/** When the first of some certificates (PEM) expires, in milliseconds since the Unix epoch. */
+export function findFirstEndMs(text: string): number {
+  return splitCertificates(text)
+    .map((pem) => Date.parse(new X509Certificate(pem).validTo))
+    .reduce((one, other) => Math.min(one, other));
 }

@@ -26,6 +26,9 @@ export const MAX_LISTING_PARTS = 1000;
 /** Bytes of one element of `user_list` or `task_list`, which the reader holds at a time. */
 export const MAX_LISTING_ENTRY_BYTES = MIB;
 
+/** As of request targets. A host of 20,000 combining marks would take 0.2 s. */
+export const MAX_URL_CHARACTERS = 2048;
+
 /** Characters of a text that are searched for the name of a task. */
 export const MAX_NAMED_TEXT_CHARACTERS = 64 * 1024;
 

@@ -21,6 +21,8 @@ const FORMAT_KEY = '\0format';
 /** Below `state.path`, because that folder cannot be renamed if it is a mount point. */
 const DATABASE_FOLDER = 'database';
 
+const SET_ASIDE_PREFIX = `${DATABASE_FOLDER}.set-aside-`;
+
 /** The number of starts in a row that ended while they opened the database: LevelDB aborts at some damage. */
 const UNFINISHED_STARTS_FILE = 'database.opening';
 /** A start that finds so many takes the database for damaged. Kills alone can end a few. */
@@ -79,7 +81,9 @@ async function restrictFolders({ path, logger, chmod: setMode = chmod }: OpenDat
   const failed: string[] = [];
   let reason: unknown;
   const names = await translateErrors(readdir(path));
-  for (const name of names.filter((one) => one.startsWith(DATABASE_FOLDER))) {
+  // Others may have folders of their own beside them.
+  const isOwn = (name: string): boolean => name === DATABASE_FOLDER || name.startsWith(SET_ASIDE_PREFIX);
+  for (const name of names.filter(isOwn)) {
     const folder = join(path, name);
     const readMode = async (): Promise<number> => {
       const found = await translateErrors(ignoreMissing(lstat(folder)));
@@ -103,7 +107,7 @@ async function restrictFolders({ path, logger, chmod: setMode = chmod }: OpenDat
  * new path; `undefined` if there is none: an operator may have moved it away.
  */
 export async function setAside({ path, clock }: OpenDatabaseOptions): Promise<string | undefined> {
-  const renamedTo = join(path, `${DATABASE_FOLDER}.set-aside-${formatTime(clock.now())}`);
+  const renamedTo = join(path, `${SET_ASIDE_PREFIX}${formatTime(clock.now())}`);
   const renaming = rename(join(path, DATABASE_FOLDER), renamedTo).then(() => renamedTo);
   return await translateErrors(ignoreMissing(renaming));
 }

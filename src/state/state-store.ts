@@ -45,6 +45,13 @@ interface CodeRecords {
   readonly records: StateRecord[];
 }
 
+/** What the scan at the start has found. */
+interface Restored {
+  readonly tallies: ReadonlyMap<string, Tally>;
+  /** All service codes that the database has records of. */
+  readonly present: Set<string>;
+}
+
 interface QueuedWrite {
   readonly records: TallyRecords;
   /** Those of one commit; `undefined` to replace all records. */
@@ -67,6 +74,8 @@ export class StateStore implements AsyncDisposable {
   readonly #unwritten = new Map<string, TallyRecords>();
   /** Service codes of which the database has all records. The next write of another one replaces them. */
   readonly #complete: Set<string>;
+  /** Service codes that the database may have records of; `undefined` if any, after an error. */
+  #present: Set<string> | undefined;
   /** The changes of the next batch, by service code. */
   #queue = new Map<string, QueuedWrite>();
   /** Resolves to whether the last batch is written. */
@@ -78,20 +87,21 @@ export class StateStore implements AsyncDisposable {
   /** When the log last said that a write takes too long. */
   #lateLoggedAtMs = Number.NEGATIVE_INFINITY;
 
-  private constructor(options: OpenDatabaseOptions, database: Database, tallies: ReadonlyMap<string, Tally>) {
+  private constructor(options: OpenDatabaseOptions, database: Database, { tallies, present }: Restored) {
     this.#options = options;
     this.#database = Promise.resolve(database);
     this.tallies = tallies;
     this.#complete = new Set(tallies.keys());
+    this.#present = present;
   }
 
   /** Restores the tallies of the configured codes. Rejects with a message for the operator. */
   static async open(options: OpenDatabaseOptions, codes: ConfiguredCodes): Promise<StateStore> {
-    let tallies: ReadonlyMap<string, Tally> = new Map();
+    let restored: Restored = { tallies: new Map(), present: new Set() };
     const database = await openDatabase(options, async (opened) => {
-      tallies = await restoreTallies(opened, options, codes);
+      restored = await restoreTallies(opened, options, codes);
     });
-    return new StateStore(options, database, tallies);
+    return new StateStore(options, database, restored);
   }
 
   /** Like `open`, but without state and with a warning if the folder, which is a default, cannot be used. */
@@ -189,7 +199,9 @@ export class StateStore implements AsyncDisposable {
       for (const [serviceCode, { records, changes }] of queue) {
         const prefix = toPrefix(serviceCode);
         const isWhole = changes === undefined || !this.#complete.has(serviceCode);
-        if (isWhole) await deleteRecords(batch, database, prefix);
+        // An iterator for each of many new codes would take seconds.
+        const mayExist = this.#present?.has(serviceCode) ?? true;
+        if (isWhole && mayExist) await deleteRecords(batch, database, prefix);
         for (const [key, value] of isWhole ? records.listAll() : changes) batch.set(prefix + key, value);
       }
       await batch.write();
@@ -198,6 +210,7 @@ export class StateStore implements AsyncDisposable {
     if (!isWritten) return false;
     for (const serviceCode of queue.keys()) {
       this.#complete.add(serviceCode);
+      this.#present?.add(serviceCode);
       if (!this.#queue.has(serviceCode)) this.#unwritten.delete(serviceCode);
     }
     return true;
@@ -216,6 +229,7 @@ export class StateStore implements AsyncDisposable {
       this.#database = undefined;
       // The database that is opened next may be empty.
       this.#complete.clear();
+      this.#present = undefined;
       // Closing may fail with the error of the work, which is logged once.
       await opening.then((database) => database.close()).catch((closeError) => this.#logFailure(closeError));
       return false;
@@ -262,20 +276,22 @@ async function restoreTallies(
   database: Database,
   options: OpenDatabaseOptions,
   { createTally, codesOnOtherShards }: ConfiguredCodes,
-): Promise<ReadonlyMap<string, Tally>> {
+): Promise<Restored> {
   const { path, logger } = options;
   const tallies = new Map<string, Tally>();
+  const present = new Set<string>();
   const dropped: string[] = [];
   let unconfiguredCount = 0;
   const batch = database.createBatch();
   for await (const code of readCodes(database, '')) {
-    const { serviceCode } = code;
+    const { serviceCode, records } = code;
     const tally = createTally(serviceCode);
+    present.add(serviceCode);
     if (tally !== undefined) {
       if (restoreTally(tally, code, options) !== undefined) tallies.set(serviceCode, tally);
     } else if (codesOnOtherShards.has(serviceCode) || isExpired(code, options)) {
       dropped.push(serviceCode);
-      await deleteRecords(batch, database, toPrefix(serviceCode));
+      for (const [key] of records) batch.set(toPrefix(serviceCode) + key, undefined);
     } else unconfiguredCount += 1;
   }
   await batch.write();
@@ -286,7 +302,7 @@ async function restoreTallies(
     );
   const fields = { path, service_codes: tallies.size, unconfigured_service_codes: unconfiguredCount };
   logger.info(fields, 'State restored');
-  return tallies;
+  return { tallies, present };
 }
 
 /** Restores a tally; `undefined` if records are missing or invalid. */

@@ -56,7 +56,14 @@ export class AccountBudget {
 
   /** Evicts departed accounts beyond the limit. */
   evictExcess(): void {
-    while (this.#size > this.maxAccounts) if (this.#findLargestWithDeparted()?.evictOne() !== true) return;
+    const evictions = new Map<AccountShare, Iterator<void, void>>();
+    while (this.#size > this.maxAccounts) {
+      const largest = this.#findLargestWithDeparted();
+      if (largest === undefined) return;
+      const eviction = evictions.get(largest) ?? largest.evict();
+      evictions.set(largest, eviction);
+      if (eviction.next().done === true) return;
+    }
   }
 
   get #equalPart(): number {
@@ -79,16 +86,16 @@ interface AccountChange {
 
 /** The accounts of one service code, and those reserved for tasks of a listing that is being read. */
 export class AccountShare implements AccountReservations {
-  /** Removes the departed accounts of one task, live or not; returns whether there were any. */
-  readonly evictOne: () => boolean;
+  /** Removes the departed accounts of one task, live or not, at each step. */
+  readonly evict: () => Iterator<void, void>;
   readonly #budget: AccountBudget;
   #live = 0;
   #departed = 0;
   #reserved = 0;
 
-  constructor(budget: AccountBudget, evictOne: () => boolean) {
+  constructor(budget: AccountBudget, evict: () => Iterator<void, void>) {
     this.#budget = budget;
-    this.evictOne = evictOne;
+    this.evict = evict;
   }
 
   get live(): number {

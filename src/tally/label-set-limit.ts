@@ -73,14 +73,18 @@ export class LabelSetLimit {
     if (before.length === 0 && labelSets.length === 0) return NO_ROWS;
     this.#labelSets = [...before];
     this.#index = before.length + labelSets.length > MAX_SEARCHED ? indexRows(before) : undefined;
+    const ended = new Set<LabelSet>();
     for (const [index, labels] of labelSets.entries()) {
       const row = this.#find(labels);
-      if (row !== undefined && !absent.has(index)) this.#seen[row] = at;
+      if (absent.has(index)) ended.add(labels);
+      else if (row !== undefined) this.#seen[row] = at;
     }
     // Without counters, nothing but a 0 is exposed of what is absent.
     if (countersOf(this.#group).length === 0) this.#dropAbsent(at);
+    // A row in which an end is counted goes with the next listing: its number is a part of this one.
+    const listEvictable = () => this.#listAbsent(at).filter((labels) => !ended.has(labels));
     let evictable: Iterator<LabelSet, undefined> | undefined;
-    const evict = (): LabelSet | undefined => (evictable ??= this.#listAbsent(at).values()).next().value;
+    const evict = (): LabelSet | undefined => (evictable ??= listEvictable().values()).next().value;
     const rows = labelSets.map(
       (labels, index) =>
         this.#find(labels) ??

@@ -12,7 +12,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
 import { mostOutputsSchema, type ExpectedTasks } from './expectations.ts';
 import { lossMemorySchema, type Losses } from './losses/losses.ts';
-import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
+import { addLastSeen, ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
 import type { TaskDetails } from './task-details.ts';
 
 /*
@@ -142,13 +142,6 @@ function toCodeRecord(tally: TallyParts): StateRecord {
   return [CODE_KEY, JSON.stringify(toCodeEntry(tally))];
 }
 
-/** It tells whether a record is older than that of the code. As a remainder it is exact in any order. */
-function sumLastSeen(tasks: Iterable<TaskAccount>): number {
-  let sum = 0;
-  for (const { lastSeen } of tasks) sum = (sum + lastSeen.monotonicMs) % 2 ** 32;
-  return sum;
-}
-
 function toTaskRecord(task: TaskAccount): StateRecord {
   return [toTaskKey(task.id), JSON.stringify(toTaskEntry(task))];
 }
@@ -167,7 +160,8 @@ function toCodeEntry({
     progress && {
       ...progress,
       taskCount: ledger.accountCount,
-      lastSeenSum: sumLastSeen(ledger.listAccounts()),
+      // It tells whether a record is older than that of the code.
+      lastSeenSum: ledger.lastSeenSum,
       lifetimes: ledger.lifetimes.persisted,
       meteredFormats: [...meteredFormats],
       servers: [...groups.userServers.limit.listSeen()]
@@ -224,7 +218,8 @@ export function restoreRecords(tally: TallyParts, records: readonly StateRecord[
   if (code?.taskCount !== records.length - 1) return false;
   const toInstant = shareInstants(code.last);
   const tasks = records.slice(1).flatMap((record) => readTaskAccount(record, toInstant) ?? []);
-  if (tasks.length !== code.taskCount || sumLastSeen(tasks) !== code.lastSeenSum) return false;
+  const lastSeenSum = tasks.reduce((sum, task) => addLastSeen(sum, task), 0);
+  if (tasks.length !== code.taskCount || lastSeenSum !== code.lastSeenSum) return false;
   restoreCode(tally, code, now);
   // Those that left first come first.
   tasks.sort((a, b) => a.lastSeen.monotonicMs - b.lastSeen.monotonicMs);

@@ -17,6 +17,9 @@ export type PersistedTaskDetail = readonly [
   outputs: readonly (readonly [format: string, total: number])[],
 ];
 
+/** Formats of one task, listed or not; of one with many outputs, two for each. */
+const MIN_FORMATS = 8;
+
 interface TaskDetail {
   readonly id: string;
   isNew: boolean;
@@ -103,6 +106,8 @@ export class TaskDetails {
       if (!outputTotals.has(format)) newFormats.add(format);
       outputTotals.set(format, (outputTotals.get(format) ?? 0) + (outputBytes[index] ?? 0));
     }
+    if (outputTotals.size > Math.max(MIN_FORMATS, 2 * outputs.length))
+      this.#forgetFormats(outputTotals, outputs);
   }
 
   /** The rows of the exposed tasks, after the ledger took the same readings; before, counters alone. */
@@ -166,6 +171,15 @@ export class TaskDetails {
 
   #getFormat(outputRow: number): string {
     return this.#outputLabels[outputRow]?.[FORMAT] ?? UNKNOWN;
+  }
+
+  /** Those that the task no longer lists give way, the first one first. */
+  #forgetFormats(outputTotals: Map<string, number>, outputs: TaskReading['outputs']): void {
+    const listed = new Set(outputs.map(({ outputRow }) => this.#getFormat(outputRow)));
+    for (const format of outputTotals.keys()) {
+      if (outputTotals.size <= Math.max(MIN_FORMATS, 2 * outputs.length)) return;
+      if (!listed.has(format)) outputTotals.delete(format);
+    }
   }
 
   #createDetail(id: string, inputTotal = 0): TaskDetail {

@@ -2,6 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { rootCertificates, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 import { splitCertificates } from '../runtime/certificates.ts';
 
+/** Reading those of Node.js takes some 70 ms. */
+let bundled: ReadonlyMap<string, number> | undefined;
+
 type Certificate = PeerCertificate & Partial<DetailedPeerCertificate>;
 
 /**
@@ -34,7 +37,11 @@ export class CertificatePaths {
 }
 
 function readTrusted(authorities: string | undefined): ReadonlyMap<string, number> {
-  const certificates = authorities === undefined ? rootCertificates : splitCertificates(authorities);
+  if (authorities === undefined) return (bundled ??= indexExpiries(rootCertificates));
+  return indexExpiries(splitCertificates(authorities));
+}
+
+function indexExpiries(certificates: readonly string[]): ReadonlyMap<string, number> {
   const trusted = new Map<string, number>();
   for (const pem of certificates) {
     const certificate = new X509Certificate(pem).toLegacyObject();

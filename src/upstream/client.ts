@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { TurnGate } from './turn-gate.ts';
 import { type ConnectionOptions, UpstreamConnections } from './connections.ts';
 import { ACCEPTED_CODINGS, decompress, parseContentEncoding, skipByteOrderMark } from './decoding.ts';
-import { toUpstreamError } from './error-classification.ts';
+import { createUnaskedStatusError, toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
 import { redactRequest, type RequestObserver, type ResponseHead } from './request-observer.ts';
 import { Resolver, type ResolverOptions } from './resolver.ts';
@@ -85,7 +85,7 @@ export class UpstreamClient implements AsyncDisposable {
     const { maxResponseBytes } = this.#options;
     using abort = linkAbort(signal);
     const { timeoutMs } = target;
-    const timeout = `The poll exceeded its timeout of ${timeoutMs / 1000}s`;
+    const timeout = `The response did not end within ${timeoutMs / 1000}s`;
     this.#clock.sleep(timeoutMs, abort.signal).then(
       () => abort.abort(new UpstreamError('timeout', timeout)),
       () => undefined,
@@ -108,7 +108,7 @@ export class UpstreamClient implements AsyncDisposable {
       if (error === consumerError) throw error;
       // The body of an error response ends where it fails, so that its status is still known.
       if (isSuccessStatus(status))
-        throw abort.signal.aborted ? abort.signal.reason : toUpstreamError(error, true);
+        throw abort.signal.aborted ? abort.signal.reason : toUpstreamError(error, { hasHeaders: true });
     });
     signal.throwIfAborted();
     return received.head;
@@ -137,6 +137,7 @@ export class UpstreamClient implements AsyncDisposable {
   ): Promise<Received> {
     const address = buildListingAddress(target.baseUrl, target.serviceCode);
     const connections = this.#connections;
+    const dispatcher = connections.getDispatcher(address.origin);
     const hadResponse = connections.originsWithResponse.has(address.origin);
     try {
       const received = await this.#attempt(target, address, signal, observer);
@@ -144,9 +145,8 @@ export class UpstreamClient implements AsyncDisposable {
       received.body.on('error', () => undefined).destroy();
     } catch (error) {
       const reason = error instanceof UpstreamError ? error.reason : undefined;
-      // Something on the way may have forgotten all connections that were open.
-      if (reason === 'timeout' && hadResponse && connections === this.#connections)
-        this.configure(this.#options);
+      // Something on the way may have forgotten all connections to the origin that were open.
+      if (reason === 'timeout' && hadResponse) connections.drop(address.origin, dispatcher);
       if (reason !== 'reset' || !this.#connections.originsWithResponse.has(address.origin)) throw error;
     }
     return await this.#attempt(target, address, signal, observer, true);
@@ -183,19 +183,18 @@ export class UpstreamClient implements AsyncDisposable {
       onInfo: () => {
         informationalResponses += 1;
         if (informationalResponses === MAX_INFORMATIONAL_RESPONSES)
-          throw new UpstreamError(
-            'http_status',
-            `Expected a response, found ${informationalResponses} of status 1xx`,
-          );
+          throw createUnaskedStatusError(`${informationalResponses} of status 1xx`);
       },
       // The deadline of the poll is the only one.
       headersTimeout: 0,
       bodyTimeout: 0,
     };
-    const sent = connections.request(request, isFresh);
+    const exchange = connections.request(request, isFresh);
     // undici cannot cancel a request while it connects.
-    const received = await raceAbort(sent, signal).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : toUpstreamError(error);
+    const received = await raceAbort(exchange.response, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw exchange.toError(error);
+      const isTimeout = signal.reason instanceof UpstreamError;
+      throw isTimeout ? exchange.toTimeoutError(target.timeoutMs) : signal.reason;
     });
     connections.originsWithResponse.add(origin);
     const { statusCode: status, body } = received;
@@ -205,7 +204,8 @@ export class UpstreamClient implements AsyncDisposable {
     };
     const times = readResponseTimes(header, requestMs, this.#clock.now());
     const certificateNotAfterMs = connections.getCertificateNotAfterMs(origin);
-    const head = { status, ...times, certificateNotAfterMs, header };
+    const { viaProxy } = exchange;
+    const head = { status, ...times, certificateNotAfterMs, viaProxy, header };
     observer?.onResponse(head);
     return { head, body };
   }

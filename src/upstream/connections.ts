@@ -1,10 +1,19 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { Agent, buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { CLIENT_KEY_EXCHANGE } from '../runtime/key-exchange.ts';
 import { CertificatePaths } from './certificate-path.ts';
-import { toUpstreamError } from './error-classification.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
+import { createProxyStatusError, createTimeoutError, toUpstreamError } from './error-classification.ts';
+import {
+  NO_ADDRESS,
+  NO_CONNECTION,
+  NO_FREE_CONNECTION,
+  NO_HANDSHAKE,
+  NO_RESPONSE,
+  NO_TUNNEL,
+} from './error-codes.ts';
 import { UpstreamError } from './errors.ts';
 import { NoProxy } from './no-proxy.ts';
 import type { Resolver } from './resolver.ts';
@@ -64,14 +73,37 @@ const MAX_KEY_UPDATES = 32;
 /** Of each connection. A resumed TLS session would outlive the certificate that it was opened with. */
 const TLS_OPTIONS = { ...CLIENT_KEY_EXCHANGE, maxCachedSessions: 0 };
 
+/** How far a client has come with its connection, for the error of a request. */
+interface Progress {
+  /** The code of a timeout. */
+  waitsFor: string;
+  /** Those that were tried, each with its port. */
+  addresses: string[];
+}
+
+type Connect = (progress: Progress) => buildConnector.connector;
+
+/** A request that was sent, or waits for a connection. */
+export interface Exchange {
+  readonly response: Promise<Dispatcher.ResponseData<unknown>>;
+  /** Host and port of the proxy that it goes through. */
+  readonly viaProxy: string | undefined;
+  /** Classifies the error of the response. */
+  toError(error: unknown): UpstreamError;
+  /** The error of a response that has not come in time. */
+  toTimeoutError(timeoutMs: number): UpstreamError;
+}
+
 /** The connections of a client, opened on demand. Disposing closes all, those being opened included. */
 export class UpstreamConnections implements AsyncDisposable {
   /** Only these origins can have a kept-alive connection. */
   readonly originsWithResponse = new Set<string>();
   readonly #options: ConnectionOptions;
   readonly #noProxy: NoProxy;
-  /** By their proxy, and whether they open a connection for each request. */
+  /** Those for new requests, by origin and whether they open a connection for each. */
   readonly #dispatchers = new Map<string, Dispatcher>();
+  /** All that may have a request or a connection. */
+  readonly #openDispatchers = new Set<Dispatcher>();
   readonly #sockets = new Set<Socket>();
   readonly #certificatePaths: CertificatePaths;
   readonly #certificateNotAfterMs = new Map<string, number>();
@@ -84,25 +116,59 @@ export class UpstreamConnections implements AsyncDisposable {
   }
 
   /** Sends a request; with `isFresh`, on a connection of its own. */
-  request(request: Dispatcher.RequestOptions, isFresh: boolean): Promise<Dispatcher.ResponseData> {
+  request(request: Dispatcher.RequestOptions, isFresh: boolean): Exchange {
     const origin = String(request.origin);
-    const { httpProxy, httpsProxy } = this.#options.proxy;
-    const proxy = origin.startsWith('https:') ? httpsProxy : httpProxy;
-    const usedProxy = this.#noProxy.includes(origin) ? undefined : proxy;
-    const key = `${usedProxy} ${isFresh}`;
-    const dispatcher = this.#dispatchers.get(key) ?? this.#createDispatcher(usedProxy);
-    this.#dispatchers.set(key, dispatcher);
-    return dispatcher.request({ ...request, reset: isFresh });
+    const dispatcher = this.getDispatcher(origin, isFresh);
+    const usedProxy = this.#findProxy(origin);
+    const isTunnelled = usedProxy !== undefined && origin.startsWith('https:');
+    const usedUrl = usedProxy === undefined ? undefined : new URL(usedProxy);
+    const peer = isTunnelled ? undefined : usedUrl?.origin;
+    const use = new ClientUse();
+    const viaProxy = usedUrl?.host;
+    const describe = () => ({ addresses: use.client?.progress.addresses ?? [], proxy: peer, viaProxy });
+    return {
+      response: dispatcher.request({ ...request, reset: isFresh, opaque: use }),
+      viaProxy,
+      toError: (error) => toUpstreamError(error, describe()),
+      toTimeoutError: (timeoutMs) => {
+        const { waitsFor = NO_FREE_CONNECTION } = use.client?.progress ?? {};
+        const proxyInUse = waitsFor === NO_TUNNEL ? usedUrl?.origin : peer;
+        return createTimeoutError(waitsFor, timeoutMs, { ...describe(), proxy: proxyInUse });
+      },
+    };
+  }
+
+  /** The dispatcher of the next request to an origin. */
+  getDispatcher(origin: string, isFresh = false): Dispatcher {
+    const key = toKey(origin, isFresh);
+    const found = this.#dispatchers.get(key);
+    if (found !== undefined) return found;
+    const created = this.#createDispatcher(origin);
+    this.#dispatchers.set(key, created);
+    this.#openDispatchers.add(created);
+    return created;
+  }
+
+  /**
+   * Closes the connections of a dispatcher when their requests have ended, unless later requests to the
+   * origin have another one already.
+   */
+  drop(origin: string, dispatcher: Dispatcher): void {
+    const key = toKey(origin, false);
+    if (this.#dispatchers.get(key) !== dispatcher) return;
+    this.#dispatchers.delete(key);
+    this.originsWithResponse.delete(origin);
+    void dispatcher.close().finally(() => this.#openDispatchers.delete(dispatcher));
   }
 
   /** Closes each connection when its request has ended. */
   async close(): Promise<void> {
-    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.close()));
+    await Promise.all([...this.#openDispatchers].map((dispatcher) => dispatcher.close()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
+    await Promise.all([...this.#openDispatchers].map((dispatcher) => dispatcher.destroy()));
     // undici does not close sockets that are still connecting.
     for (const socket of this.#sockets) socket.destroy(new Error('The client is closed'));
   }
@@ -112,43 +178,51 @@ export class UpstreamConnections implements AsyncDisposable {
     return this.#certificateNotAfterMs.get(origin);
   }
 
-  #createDispatcher(proxy: string | undefined): Dispatcher {
+  #createDispatcher(origin: string): Dispatcher {
     const { timeoutMs: timeout, maxConnections, tls, clock } = this.#options;
+    const proxy = this.#findProxy(origin);
     const tlsOptions = { ...tls, ...(tls.ca !== undefined && { allowPartialTrustChain: true }) };
-    const poolOptions = {
-      factory: (origin: URL, options: object) => new AgingClient(origin, options, clock),
+    const createPoolOptions = (connect: Connect) => ({
+      factory: (url: URL, options: object) => new AgingClient(url, options, connect, clock),
       connections: maxConnections,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
-    };
+    });
     if (proxy === undefined) {
-      const connect = this.#record(this.#createConnector(tlsOptions));
-      return new Agent({
-        factory: (origin, options: object) => new Pool(origin, { ...options, ...poolOptions, connect }),
-      });
+      const connect: Connect = (progress) => this.#record(this.#createConnector(tlsOptions, progress));
+      return new Pool(origin, createPoolOptions(connect));
     }
-    const connectToProxy = this.#record(this.#createConnector({}));
+    const connectToProxy: Connect = (progress) => this.#record(this.#createConnector({}, progress));
+    const proxyOptions = createPoolOptions(connectToProxy);
     return new ProxyAgent({
       uri: proxy,
       // Sends plain http in absolute form: many proxies reject a tunnel to port 80.
       proxyTunnel: false,
       requestTls: { timeout, ...tlsOptions, ...TLS_OPTIONS },
       // For plain http, undici asks for a pool to the proxy itself, else for one whose `connect` tunnels.
-      factory: (origin, { connect, ...options }: Pool.Options) =>
-        new Pool(origin, {
+      factory: (url, { connect, ...options }: Pool.Options) =>
+        new Pool(url, {
           ...options,
-          ...poolOptions,
-          connect: String(origin) === new URL(proxy).href ? connectToProxy : this.#record(connect),
+          ...(String(url) === new URL(proxy).href
+            ? proxyOptions
+            : createPoolOptions((progress) => this.#record(noteTunnel(connect, progress)))),
         }),
-      clientFactory: (origin) =>
-        new TunnelPool(origin, { ...poolOptions, connect: connectToProxy, headersTimeout: timeout }),
+      clientFactory: (url) => new TunnelPool(url, { ...proxyOptions, headersTimeout: timeout }),
     });
   }
 
+  #findProxy(origin: string): string | undefined {
+    if (this.#noProxy.includes(origin)) return undefined;
+    const { httpProxy, httpsProxy } = this.#options.proxy;
+    return origin.startsWith('https:') ? httpsProxy : httpProxy;
+  }
+
   /** Connects to the addresses of a name one after the other; each has its part of the time. */
-  #createConnector(tls: buildConnector.BuildOptions): buildConnector.connector {
+  #createConnector(tls: buildConnector.BuildOptions, progress: Progress): buildConnector.connector {
     const { timeoutMs, resolver } = this.#options;
     return (target, callback) => {
+      progress.waitsFor = NO_ADDRESS;
+      progress.addresses = [];
       const connect = (addresses: number): void => {
         if (this.#isClosed) throw new Error('The client is closed');
         const connector = buildConnector({
@@ -161,12 +235,20 @@ export class UpstreamConnections implements AsyncDisposable {
         // Undocumented: this connector returns its socket.
         const socket: unknown = connector(target, (...result) => {
           const [error, connected] = result;
-          if (error === null) resolver.noteConnected(target.hostname, connected.remoteAddress);
-          else resolver.noteFailed(target.hostname, ...findTriedAddresses(socket));
+          if (error === null) {
+            progress.waitsFor = NO_RESPONSE;
+            resolver.noteConnected(target.hostname, connected.remoteAddress);
+          } else resolver.noteFailed(target.hostname, ...findTriedAddresses(socket));
           callback(...result);
         });
         if (!(socket instanceof Socket)) return;
         this.#sockets.add(socket);
+        socket.on('connectionAttempt', (address: string, port: number) => {
+          progress.waitsFor = NO_CONNECTION;
+          progress.addresses.push(formatHostPort(address, port));
+        });
+        // Not after the callback, without TLS.
+        socket.prependOnceListener('connect', () => (progress.waitsFor = NO_HANDSHAKE));
         socket.once('close', () => {
           this.#sockets.delete(socket);
           const isUnanswered = socket.bytesWritten > 0 && socket.bytesRead === 0;
@@ -180,8 +262,7 @@ export class UpstreamConnections implements AsyncDisposable {
     };
   }
 
-  #record(connect: Pool.Options['connect']): buildConnector.connector {
-    if (typeof connect !== 'function') throw new TypeError('Expected a connector');
+  #record(connect: buildConnector.connector): buildConnector.connector {
     const { observer } = this.#options;
     return (target, callback) => {
       observer?.onConnecting(target.host ?? '');
@@ -190,6 +271,9 @@ export class UpstreamConnections implements AsyncDisposable {
         if (socket instanceof Socket) observer?.onConnected(socket);
         if (socket instanceof TLSSocket) {
           limitKeyUpdates(socket);
+          // In TLS 1.3, a server rejects a client after the handshake. Else undici would take the end that
+          // follows the alert for the cause, because it listens later.
+          socket.on('error', (error) => socket.destroy(error));
           const notAfterMs = this.#certificatePaths.findSoonestExpiryMs(socket.getPeerCertificate(true));
           this.#certificateNotAfterMs.set(`${target.protocol}//${target.host ?? ''}`, notAfterMs);
         }
@@ -197,6 +281,22 @@ export class UpstreamConnections implements AsyncDisposable {
       });
     };
   }
+}
+
+/** Connects through a proxy; the connector of undici asks it for a tunnel. */
+function noteTunnel(connect: Pool.Options['connect'], progress: Progress): buildConnector.connector {
+  if (typeof connect !== 'function') throw new TypeError('Expected a connector');
+  return (target, callback) => {
+    progress.waitsFor = NO_TUNNEL;
+    connect(target, (...result) => {
+      progress.waitsFor = NO_RESPONSE;
+      callback(...result);
+    });
+  };
+}
+
+function toKey(origin: string, isFresh: boolean): string {
+  return `${origin} ${isFresh}`;
 }
 
 /** The addresses of a name with several that a socket tried; the peer may have closed the socket. */
@@ -218,13 +318,21 @@ function limitKeyUpdates(socket: TLSSocket): void {
   });
 }
 
+/** Which client sends a request: none while all are in use. */
+class ClientUse {
+  client: AgingClient | undefined;
+}
+
 /** A connection that asks the service to close it with the first response after five minutes. */
 class AgingClient extends Client {
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly progress: Progress;
   #connectedMs = 0;
 
-  constructor(origin: URL, options: Client.Options, clock: Pick<Clock, 'monotonic'>) {
-    super(origin, options);
+  constructor(origin: URL, options: Client.Options, connect: Connect, clock: Pick<Clock, 'monotonic'>) {
+    const progress = { waitsFor: NO_ADDRESS, addresses: [] };
+    super(origin, { ...options, connect: connect(progress) });
+    this.progress = progress;
     this.#clock = clock;
     this.on('connect', () => {
       this.#connectedMs = clock.monotonic();
@@ -232,6 +340,7 @@ class AgingClient extends Client {
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    if ('opaque' in options && options.opaque instanceof ClientUse) options.opaque.client = this;
     const isOld =
       this.stats.connected && this.#clock.monotonic() - this.#connectedMs >= MAX_CONNECTION_AGE_MS;
     return super.dispatch({ ...options, reset: options.reset === true || isOld }, handler);
@@ -243,15 +352,28 @@ class AgingClient extends Client {
  * connection and reconnects forever. An error of another type prevents that.
  */
 class TunnelPool extends Pool {
+  readonly #proxy: string;
+
+  constructor(proxy: URL, options: Pool.Options) {
+    super(proxy, options);
+    this.#proxy = proxy.origin;
+  }
+
   override async connect(
     options: Omit<Dispatcher.ConnectOptions, 'origin'>,
   ): Promise<Dispatcher.ConnectData> {
     try {
-      return await super.connect(options);
+      const data = await super.connect(options);
+      if (data.statusCode === 200) return data;
+      data.socket.on('error', () => undefined).destroy();
+      throw createProxyStatusError(data.statusCode, this.#proxy, data.headers['proxy-authenticate']);
     } catch (error) {
-      const failure = toUpstreamError(error);
+      const failure = toUpstreamError(error, { proxy: this.#proxy });
       throw failure.reason === 'reset'
-        ? new UpstreamError('connect', 'The proxy closed the connection', { cause: failure.cause })
+        ? new UpstreamError('connect', 'The proxy closed the connection', {
+            cause: failure.cause,
+            proxy: this.#proxy,
+          })
         : failure;
     }
   }

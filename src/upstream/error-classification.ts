@@ -1,88 +1,119 @@
 import { errors } from 'undici';
 import { getErrorCode, getErrorMessage, isResourceError } from '../runtime/errors.ts';
-import { POLL_ERRORS, type PollErrorReason, UpstreamError } from './errors.ts';
+import { formatHostPort } from '../runtime/host-port.ts';
+import {
+  BROKEN_HTTP,
+  CONNECT_TIMEOUT,
+  LENGTH_MISMATCH,
+  NO_CONNECTION,
+  NO_WASM_MEMORY,
+  NOT_HTTP,
+  PREMATURE_EOF,
+  PROXY_STATUS,
+  UNASKED_STATUS,
+  UNEXPECTED_END,
+  UNNAMED_CERTIFICATE_ERROR,
+} from './error-codes.ts';
+import { findErrorCodes, POLL_ERRORS } from './error-table.ts';
+import { MAX_NAMED_ADDRESSES } from './peer.ts';
+import { type Attempt, POLL_ERROR_REASONS, type PollErrorReason, UpstreamError } from './errors.ts';
 
-/** Sentences for reasons that mean more when they come from elsewhere. */
-const MESSAGES: Readonly<Partial<Record<PollErrorReason, string>>> = {
-  too_large: 'The response headers are too large',
-  not_json: 'The response body could not be decoded',
-};
-
-const PREMATURE_EOF = 'HPE_INVALID_EOF_STATE';
-/** Bytes that are not HTTP at all, for example a TLS alert. */
-export const NOT_HTTP = 'HPE_INVALID_CONSTANT';
-/** Headers or chunks that some clients accept. */
-export const BROKEN_HTTP = 'UND_ERR_HTTP_PARSER';
-/** WebAssembly got no address space. The error of V8 has no code. */
-export const NO_WASM_MEMORY = 'WASM_MEMORY';
-/** undici reports any error in headers so if they have a Content-Length. */
-const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
-/** The words of undici for a response with status 101, for which no request asks. */
-const SWITCHING_PROTOCOLS = 'bad upgrade';
-/** A compressed body ends early. */
-const UNEXPECTED_END = 'Z_BUF_ERROR';
+/** The words of undici for a status for which no request asks: it closes the connection. */
+const UNASKED_STATUSES: ReadonlyMap<string, number> = new Map([
+  ['bad response', 100],
+  ['bad upgrade', 101],
+]);
+/** The words of undici for a proxy that rejects a request with plain http. */
+const PROXY_AUTHENTICATION = /^Proxy Authentication Required/;
+/** The names of RFC 9110's registry that proxies use; the rest of the header is the proxy's own text. */
+const AUTHENTICATION_SCHEMES = /\b(?:Basic|Digest|Negotiate|NTLM|Kerberos)\b/gi;
+/** Around the error of a proxy's certificate. */
+const PROXY_TLS = 'UND_ERR_PRX_TLS';
 
 /** Codes of the HTTP client, which only its authors know; the system's and those of TLS help to search. */
 const INTERNAL_CODE = /^(?:UND_ERR|HPE|ERR_ASSERTION|ERR_STREAM|WASM)/;
 
-/** Sentences for codes that say more than the reason. */
-const SENTENCES: Readonly<Record<string, string>> = {
-  UND_ERR_SOCKET: 'The service closed the connection before the end of the response',
-  [NO_WASM_MEMORY]: 'WebAssembly got no address space from this machine',
-  [NOT_HTTP]: 'The response is not HTTP',
-  [BROKEN_HTTP]: 'The headers or chunks break HTTP',
-  [LENGTH_MISMATCH]: 'The body is not as long as Content-Length says',
-  [UNEXPECTED_END]: 'The listing is cut off',
-};
-
-/**
- * Reasons by error code; others are `connect`. A peer that closes within a chunked body is `reset`. Other
- * HTTP parser errors are `not_json`: usually another program listens there; `reset` would blame the network.
- * undici 7 accepts statuses below 100 in its parser and fails an assertion after it.
- */
-const CODES_BY_REASON: readonly (readonly [reason: PollErrorReason, codes: RegExp])[] = [
-  ['timeout', /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/],
-  ['dns', /^(?:EAI_.*|ENOTFOUND|ENODATA)$/],
-  ['tls', /^(?:EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/],
-  ['tls', /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT|CRL|DEPTH_ZERO|ERROR_IN_CERT|SELF_SIGNED|UNABLE_TO)_/],
-  ['reset', /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/],
-  ['reset', new RegExp(`^(?:ERR_STREAM_PREMATURE_CLOSE|${PREMATURE_EOF}|${LENGTH_MISMATCH})$`)],
-  ['not_json', new RegExp(`^(?:ERR_ASSERTION|${NOT_HTTP}|${BROKEN_HTTP})$`)],
-  ['not_json', /^(?:Z|ERR_BROTLI|ERR__ERROR)_/],
-  ['too_large', /^UND_ERR_HEADERS_OVERFLOW$/],
-];
+/** What is known of a request besides its error. */
+interface RequestContext {
+  readonly hasHeaders?: boolean;
+  /** The addresses that its connection tried, each with its port; connected or failed is the last one. */
+  readonly addresses?: readonly string[];
+  /** URL of the proxy, without credentials, if the connection is one to it. */
+  readonly proxy?: string | undefined;
+  readonly viaProxy?: string | undefined;
+}
 
 /**
  * Classifies the error of a request, after its headers or before; unknown errors are `connect`. The cause is
  * a copy of message and stack: HTTP parser errors carry bytes of the response, and others a certificate or a
  * URL with its query.
  */
-export function toUpstreamError(error: unknown, hasHeaders = false): UpstreamError {
-  if (error instanceof UpstreamError) return error;
+export function toUpstreamError(error: unknown, context: RequestContext = {}): UpstreamError {
+  const { hasHeaders = false, addresses = [], proxy, viaProxy } = context;
   const cause = findCause(error);
-  if (cause instanceof errors.SocketError && cause.message === SWITCHING_PROTOCOLS)
-    return new UpstreamError('http_status', 'Expected HTTP status 2xx, found 101', { status: 101 });
+  if (cause instanceof UpstreamError) return cause;
+  const unasked = cause instanceof errors.SocketError ? UNASKED_STATUSES.get(cause.message) : undefined;
+  if (unasked !== undefined) return createUnaskedStatusError(String(unasked), unasked);
+  if (cause instanceof errors.InvalidArgumentError && PROXY_AUTHENTICATION.test(cause.message))
+    return createProxyStatusError(407, proxy);
   const foundCode = getCode(cause);
   const code = foundCode === LENGTH_MISMATCH && !hasHeaders ? BROKEN_HTTP : foundCode;
   const reason = isResourceError(cause) ? 'resources' : classifyCode(code);
-  const addressCodes = error instanceof AggregateError ? error.errors.map(getCode) : [code];
-  const codes = [...new Set(addressCodes)]
-    .filter((found) => found !== undefined && !INTERNAL_CODE.test(found))
-    .join(', ');
-  const sentence = SENTENCES[code ?? ''] ?? MESSAGES[reason] ?? POLL_ERRORS[reason].meaning;
-  const detail = getParserWords(cause) ?? codes;
-  const message = detail === '' ? sentence : `${sentence} (${detail})`;
-  return new UpstreamError(reason, message, {
+  const attempts = listAttempts(error, code, code === CONNECT_TIMEOUT ? addresses : addresses.slice(-1));
+  const words = code === UNNAMED_CERTIFICATE_ERROR ? getErrorMessage(cause) : getParserWords(cause);
+  const detail = words ?? formatAttempts(attempts);
+  const sentence = getSentence(reason, code, proxy);
+  return new UpstreamError(reason, detail === '' ? sentence : `${sentence} (${detail})`, {
     code,
-    addresses: addressCodes.length,
+    attempts,
+    proxy,
+    viaProxy,
     isCutOff: code === UNEXPECTED_END,
     cause: error instanceof Error ? copyMessageAndStack(error) : undefined,
   });
 }
 
+export function createUnaskedStatusError(found: string, status?: number): UpstreamError {
+  const message = `Expected HTTP status 2xx, found ${found}`;
+  return new UpstreamError('http_status', message, { status, code: UNASKED_STATUS });
+}
+
+/** A proxy opens no tunnel, or asks for a password as `challenge` says. The status is not the service's. */
+export function createProxyStatusError(
+  status: number,
+  proxy: string | undefined,
+  challenge: string | readonly string[] = '',
+): UpstreamError {
+  const schemes = String(challenge).match(AUTHENTICATION_SCHEMES) ?? [];
+  const found = [status, ...(schemes.length > 0 ? [`(${[...new Set(schemes)].join(', ')})`] : [])].join(' ');
+  const message = `Expected HTTP status 200 from the proxy, found ${found}`;
+  return new UpstreamError('connect', message, { code: `${PROXY_STATUS}${status}`, proxy });
+}
+
+/** A request got no response in time; the code says what it waited for. */
+export function createTimeoutError(
+  code: string,
+  timeoutMs: number,
+  { addresses = [], proxy, viaProxy }: RequestContext,
+): UpstreamError {
+  const tried = code === NO_CONNECTION ? addresses : addresses.slice(-1);
+  const attempts = tried.map((address) => ({ address, code: undefined }));
+  const named = attempts.length === 0 ? '' : ` (${formatAttempts(attempts)})`;
+  const message = `${getSentence('timeout', code, proxy)} within ${timeoutMs / 1000}s${named}`;
+  return new UpstreamError('timeout', message, { code, attempts, proxy, viaProxy });
+}
+
+/** That of the reason or, if it says more, of the code. */
+function getSentence(reason: PollErrorReason, code: string | undefined, proxy: string | undefined): string {
+  const sentence = findErrorCodes(reason, code)?.sentence ?? POLL_ERRORS[reason].sentence;
+  return proxy === undefined ? sentence : sentence.replace(/\bservice\b/, 'proxy');
+}
+
 /** The innermost error, or the first one on the way that has a code. */
 function findCause(error: unknown): unknown {
-  if (!(error instanceof Error) || getCode(error) !== undefined) return error;
+  if (!(error instanceof Error) || error instanceof UpstreamError) return error;
+  const code = getCode(error);
+  if (code !== undefined && code !== PROXY_TLS) return error;
   const inner = getFirstOfAddresses(error) ?? error.cause;
   return inner === undefined ? error : findCause(inner);
 }
@@ -100,8 +131,39 @@ function getParserWords(error: unknown): string | undefined {
   return error instanceof errors.HTTPParserError ? /\((.*)\)/.exec(error.message)?.[1] : undefined;
 }
 
-function classifyCode(code = ''): PollErrorReason {
-  return CODES_BY_REASON.find(([, codes]) => codes.test(code))?.[0] ?? 'connect';
+function classifyCode(code: string | undefined): PollErrorReason {
+  return POLL_ERROR_REASONS.find((reason) => findErrorCodes(reason, code) !== undefined) ?? 'connect';
+}
+
+/** The addresses that the error names, one for each of a name, else those that were tried. */
+function listAttempts(
+  error: unknown,
+  code: string | undefined,
+  tried: readonly string[],
+): readonly Attempt[] {
+  const all: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const named = all.map((one) => ({ address: readAddress(one), code: getCode(one) }));
+  if (named.some(({ address }) => address !== undefined)) return named;
+  const [address, ...more] = tried;
+  if (address === undefined) return all.length > 1 ? named : [{ address, code }];
+  return [address, ...more].map((one) => ({ address: one, code }));
+}
+
+/** The address in an error of the system. */
+function readAddress(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('address' in error && 'port' in error)) return undefined;
+  const { address, port } = error;
+  return typeof address === 'string' && typeof port === 'number' ? formatHostPort(address, port) : undefined;
+}
+
+/** As in messages of Node.js: `ECONNREFUSED 127.0.0.1:80`. */
+function formatAttempts(attempts: readonly Attempt[]): string {
+  const texts = attempts.map(({ address, code = '' }) =>
+    [INTERNAL_CODE.test(code) ? '' : code, address].filter(Boolean).join(' '),
+  );
+  const shown = [...new Set(texts)].filter((text) => text !== '');
+  const more = shown.length - MAX_NAMED_ADDRESSES;
+  return [...shown.slice(0, MAX_NAMED_ADDRESSES), ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
 /** A host with several addresses has an error for each, and an empty message. */

@@ -16,6 +16,8 @@ export interface ResponseHead extends ResponseTimes {
    * undefined without TLS.
    */
   readonly certificateNotAfterMs: number | undefined;
+  /** Host and port of the proxy that the request went through. */
+  readonly viaProxy?: string | undefined;
   header(this: void, name: string): string | undefined;
 }
 

@@ -26,7 +26,7 @@ export type ServiceCodeCondition = 'down' | 'idle' | 'lost' | 'stale' | 'up' | '
 /** The status of one service code, with wall-clock times; unknown values are `undefined`. */
 export interface ServiceCodeStatus extends Pick<
   CodeState,
-  'serviceCode' | 'labels' | 'failure' | 'ret' | 'httpStatus' | 'history'
+  'serviceCode' | 'labels' | 'failure' | 'ret' | 'httpStatus' | 'certificateNotAfterMs' | 'history'
 > {
   readonly lastPollMs: number | undefined;
   readonly lastSuccessMs: number | undefined;
@@ -53,6 +53,11 @@ export interface ProcessStatus extends ConfigLoads {
   readonly telemetryPath: string;
   /** The share of the accounts that tasks of the last listings have, from 0 to 1. */
   readonly liveAccountShare: number;
+  /** `false` if the default folder of the state could not be used; `undefined` without a folder. */
+  readonly isStateOpen: boolean | undefined;
+  /** When the certificate of the web server expires, and the one that the exporter presents to the service. */
+  readonly webCertificateNotAfterMs: number | undefined;
+  readonly clientCertificateNotAfterMs: number | undefined;
   /** Since when listings are not written to the state, if that lasts. */
   readonly stateUnwrittenSinceMs: number | undefined;
   readonly grafanaUrl: string | undefined;
@@ -68,6 +73,9 @@ interface ExporterParts {
   readonly build: Pick<ProcessStatus, 'version' | 'command' | 'runbookUrl'>;
   readonly accountBudget: Pick<AccountBudget, 'counts' | 'maxAccounts'>;
   readonly state: Readonly<StateStatistics> | undefined;
+  readonly isStateOpen: boolean | undefined;
+  /** A reload changes it. */
+  readonly getClientCertificateNotAfterMs: () => number | undefined;
   /** A reload changes them. */
   readonly getCodesOnOtherShards: () => Configuration['codesOnOtherShards'];
 }
@@ -148,6 +156,9 @@ export function createExporterFacade(parts: ExporterParts): ExporterFacade {
       configurationFile: configuration.file,
       telemetryPath: configuration.web.telemetryPath,
       liveAccountShare: parts.accountBudget.counts.live / parts.accountBudget.maxAccounts,
+      isStateOpen: parts.isStateOpen,
+      webCertificateNotAfterMs: exporterMetrics.web.certificateNotAfterMs,
+      clientCertificateNotAfterMs: parts.getClientCertificateNotAfterMs(),
       stateUnwrittenSinceMs:
         stateStatistics &&
         findUnwritten(store, stateStatistics.lastWriteMs ?? startedMs, getWallOffsetMs(readInstant(clock))),

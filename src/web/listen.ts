@@ -101,6 +101,7 @@ const LISTEN_ERRORS: ReadonlyMap<string | undefined, { readonly found: string; r
     ['EADDRINUSE', { found: 'which another process uses', mayPass: true }],
     ['EADDRNOTAVAIL', { found: 'which is no address of this machine' }],
     ['EAFNOSUPPORT', { found: 'which is no address of this machine' }],
+    ['EINVAL', { found: 'which needs the zone of an interface, as in [fe80::1%eth0]', mayPass: true }],
     ['EACCES', { found: 'which needs more privileges' }],
     ['ENOTFOUND', { found: 'whose name is unknown' }],
     ['EAI_AGAIN', { found: 'whose name cannot be resolved', mayPass: true }],

@@ -20,7 +20,11 @@ import { clearFaults, setFault, startSimulatorProgram } from '../support/simulat
 const VARIABLES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5s' };
 
 /** The exporters and the service of this test serve plain HTTP. */
-const ONLY_WITH_TLS = [CATALOGUE.tlsCertificateNotAfter.name, CATALOGUE.upstreamCertificateNotAfter.name];
+const ONLY_WITH_TLS = [
+  CATALOGUE.tlsCertificateNotAfter.name,
+  CATALOGUE.clientCertificateNotAfter.name,
+  CATALOGUE.upstreamCertificateNotAfter.name,
+];
 /**
  * The simulator lists no records of other service codes, exceeds no limit, and its byte counts do not wait;
  * their families appear with the first one. The service codes are in no file, Prometheus has no rules of

@@ -11,6 +11,8 @@ export class MemoryDisk {
   /** Delays each write until it resolves. */
   hang: Promise<void> | undefined;
   writeCount = 0;
+  /** The prefixes that were read. */
+  readonly reads: string[] = [];
   #owner: Database | undefined;
 
   /** Opens the database, unless another process has it open. */
@@ -38,6 +40,7 @@ export class MemoryDisk {
   }
 
   async *#read(prefix: string) {
+    this.reads.push(prefix);
     if (this.failure !== undefined) throw this.failure;
     const records = [...this.records].filter(([key]) => key.startsWith(prefix));
     if (records.length > 0) yield records.toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -6,7 +6,7 @@ export interface LogLine extends Readonly<Record<string, unknown>> {
 }
 
 /** Creates a logger of level `debug` that records its lines. */
-export function createRecordingLogger(): { readonly logger: Logger; readonly lines: readonly LogLine[] } {
+export function createRecordingLogger(): { readonly logger: Logger; readonly lines: LogLine[] } {
   const lines: LogLine[] = [];
   const write = (text: string): void => {
     const { time: _time, ...line }: LogLine = JSON.parse(text);

@@ -4,11 +4,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LoadedConfiguration } from '../../src/config/configuration-source.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import type { CodeFile } from '../../src/config/service-codes/code-files.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { Reloader, type ReloaderOptions } from '../../src/reloader.ts';
 import type { CodeDiff, PolledCode } from '../../src/poller/polled-code.ts';
 import { deferred } from '../support/deferred.ts';
 import { createRecordingLogger } from '../support/recording-logger.ts';
 import { createPolledCode } from './poller/rig.ts';
+import { readIdentity } from '../support/fixtures.ts';
 import { loadWithSources, REQUIRED_ENVIRONMENT } from '../support/configuration.ts';
 
 const started = await loadWithSources({ env: REQUIRED_ENVIRONMENT });
@@ -34,6 +36,7 @@ const INVALID = new ConfigError([PROBLEM]);
 function createReloader(apply: () => Promise<CodeDiff> = () => Promise.resolve(APPLIED)) {
   const { logger, lines } = createRecordingLogger();
   const calls: string[] = [];
+  const applied: unknown[] = [];
   const loads = [1, 2, 3].map(() => deferred<LoadedConfiguration | ConfigError>());
   const waiting = loads.values();
   const load = async (): Promise<LoadedConfiguration> => {
@@ -45,7 +48,7 @@ function createReloader(apply: () => Promise<CodeDiff> = () => Promise.resolve(A
   };
   const exporter: ReloaderOptions['exporter'] = {
     apply: (next) => {
-      assert.equal(next, VALID.configuration);
+      applied.push(next);
       calls.push('apply');
       return apply();
     },
@@ -57,16 +60,24 @@ function createReloader(apply: () => Promise<CodeDiff> = () => Promise.resolve(A
     },
   };
   const onInternalError = (error: unknown) => calls.push(`broken: ${String(error)}`);
-  const reloader = new Reloader({ source: { load }, exporter, logger, onInternalError });
-  return { reloader, calls, loads, lines };
+  const reloader = new Reloader({
+    source: { load },
+    exporter,
+    logger,
+    clock: systemClock,
+    warnings: [],
+    onInternalError,
+  });
+  return { reloader, calls, applied, loads, lines };
 }
 
 test('a valid configuration is applied and logged', async () => {
-  const { reloader, calls, loads, lines } = createReloader();
+  const { reloader, calls, applied, loads, lines } = createReloader();
   const outcome = reloader.reload('signal');
   loads[0]?.resolve(VALID);
   assert.deepEqual(await outcome, {});
   assert.deepEqual(calls, ['load', 'apply', 'success: ']);
+  assert.deepEqual(applied, [VALID.configuration]);
   const codes = ['C0', 'C1', 'C2', 'C3', 'C4', 'C5', 'C6', 'C7', 'C8', 'C9'];
   const counts = { added: 1, changed: 0, kept: 1, removed: 12 };
   assert.deepEqual(lines, [
@@ -95,6 +106,24 @@ test('a bad file of service codes is a failure that names it, and all else is ap
     trigger: 'request',
     err: { message: INVALID.message },
   });
+});
+
+test('a reload logs a warning that the configuration did not have before', async () => {
+  const { reloader, loads, lines } = createReloader();
+  const files = { cert_file: '/c.pem', key_file: '/c.key' };
+  const { cert, key } = readIdentity('expired');
+  const expired = await loadWithSources({
+    env: REQUIRED_ENVIRONMENT,
+    yml: `upstream: ${JSON.stringify(files)}`,
+    files: { '/c.pem': cert, '/c.key': key },
+  });
+  const counts: number[] = [];
+  for (const [index, loaded] of [expired, expired, VALID].entries()) {
+    loads[index]?.resolve(loaded);
+    await reloader.reload('file');
+    counts.push(lines.filter(({ msg }) => msg === 'Questionable configuration').length);
+  }
+  assert.deepEqual(counts, [1, 1, 1]);
 });
 
 test('an invalid configuration is not applied, and the next valid one is', async () => {

@@ -10,6 +10,7 @@ import { areOwnInput, updateParts, type PartsUpdate } from './part-accounts.ts';
 import { updateStalls, type LedgerRows, type ServerSum, type ServerSums } from './server-sums.ts';
 import type { InputEvidence, TaskFlow } from './server-sums.ts';
 import {
+  addLastSeen,
   countAccounts,
   createTaskAccount,
   hasFlag,
@@ -105,9 +106,10 @@ export class Ledger {
   readonly #accounts = new Map<string, TaskAccount>();
   #live: TaskAccount[] = [];
   readonly #departed: DepartedAccounts;
+  /** Those that the last commit has departed. */
+  #left: TaskAccount[] = [];
   #listingCount = 0;
   #lastCommit: Instant | undefined;
-  #commitBefore: Instant | undefined;
   /** When this process restored the accounts, and how long the gap was if the wall clock does not tell. */
   #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
   /** Ids of tasks of which the account was removed since the last commit ended. */
@@ -170,6 +172,7 @@ export class Ledger {
       inputFindings: createFindings(times, 'input'),
       outputFindings: createFindings(times, 'http_output'),
     };
+    this.#left = [];
     for (const account of this.#departed.listExpired(commit.forgetBeforeMs)) this.#departed.forget(account);
     for (const account of this.#live) if (!tasks.has(account.id)) this.#depart(account, commit);
     this.#live = [];
@@ -182,7 +185,6 @@ export class Ledger {
     this.#addFindings(commit);
     this.accountShare.evictExcess();
     this.#listingCount += 1;
-    this.#commitBefore = this.#lastCommit;
     this.#lastCommit = at;
     this.#removedByCommit = this.#removed;
     this.#removed = [];
@@ -203,6 +205,11 @@ export class Ledger {
     return this.#accounts.size;
   }
 
+  /** The sum of when the tasks of all accounts were last listed, see {@link addLastSeen}. */
+  get lastSeenSum(): number {
+    return this.#live.reduce((sum, account) => addLastSeen(sum, account), this.#departed.lastSeenSum);
+  }
+
   /** All accounts: of the last good listing, then of tasks that left, in the order in which they left. */
   *listAccounts(): Generator<TaskAccount, void> {
     yield* this.#live;
@@ -211,7 +218,7 @@ export class Ledger {
 
   *listChangedAccounts(): Generator<TaskAccount, void> {
     yield* this.#live;
-    for (const account of this.#departed.tasks) if (account.lastSeen === this.#commitBefore) yield account;
+    for (const account of this.#left) if (this.getTask(account.id) === account) yield account;
   }
 
   /** Tasks that lost their account since the commit before the last; the last may have added another. */
@@ -349,6 +356,7 @@ export class Ledger {
 
   #depart(account: TaskAccount, { servers }: Commit): void {
     this.#departed.add(account);
+    this.#left.push(account);
     setFlag(account, TaskFlag.isStalled, false);
     servers.get(account.vsId).add('tasksEnded', 1);
     if (hasFlag(account, TaskFlag.hasNoLifetime)) return;

@@ -142,8 +142,14 @@ export function countDeparted(parts: PartAccounts): number {
   return areNumbers(parts) ? 0 : parts.length - countListed(parts);
 }
 
-export function dropDeparted(parts: PartAccounts): PartAccounts {
-  return areNumbers(parts) ? parts : parts.filter(({ departedMs }) => departedMs === undefined);
+export function listDeparted(parts: PartAccounts): readonly PartAccount[] {
+  return areNumbers(parts) ? [] : parts.slice(countListed(parts));
+}
+
+/** Forgets the parts that have left their task, but those of `kept`. */
+export function dropDeparted(parts: PartAccounts, kept: ReadonlySet<PartAccount>): PartAccounts {
+  if (areNumbers(parts)) return parts;
+  return parts.filter((part) => part.departedMs === undefined || kept.has(part));
 }
 
 export function areNumbers(parts: PartAccounts): parts is number[] {

@@ -1,6 +1,12 @@
 import type { TaskReading } from '../../listing/listing.ts';
 import type { Instant } from '../../runtime/instant.ts';
-import { countDeparted, countListed, dropDeparted, type PartAccounts } from './part-accounts.ts';
+import {
+  countDeparted,
+  countListed,
+  dropDeparted,
+  listDeparted,
+  type PartAccounts,
+} from './part-accounts.ts';
 
 export interface TaskAccount {
   readonly id: string;
@@ -59,6 +65,14 @@ export function createTaskAccount({ id, vsId, progress }: TaskReading, at: Insta
   };
 }
 
+const SUM_MODULUS = 2 ** 32;
+
+/** Adds to a sum of when tasks were last listed, or subtracts. As a remainder it is exact in any order. */
+export function addLastSeen(sum: number, { lastSeen }: TaskAccount, factor: 1 | -1 = 1): number {
+  const remainder = (sum + factor * lastSeen.monotonicMs) % SUM_MODULUS;
+  return remainder < 0 ? remainder + SUM_MODULUS : remainder;
+}
+
 /** Accounts of a task while it is listed: at least one for its input. */
 export function countAccounts({ inputs, outputs }: TaskAccount): number {
   return Math.max(1, countListed(inputs)) + countListed(outputs);
@@ -69,8 +83,13 @@ export function countDepartedParts({ inputs, outputs }: TaskAccount): number {
   return countDeparted(inputs) + countDeparted(outputs);
 }
 
-/** Forgets inputs and outputs that have left the task. */
-export function dropDepartedParts(account: TaskAccount): void {
-  account.inputs = dropDeparted(account.inputs);
-  account.outputs = dropDeparted(account.outputs);
+/** Forgets inputs and outputs that have left the task, but the last `count` of them. */
+export function keepDepartedParts(account: TaskAccount, count: number): void {
+  const { inputs, outputs } = account;
+  if (countDepartedParts(account) <= count) return;
+  const departed = [...listDeparted(inputs), ...listDeparted(outputs)];
+  departed.sort((a, b) => (b.departedMs ?? 0) - (a.departedMs ?? 0));
+  const kept = new Set(departed.slice(0, count));
+  account.inputs = dropDeparted(inputs, kept);
+  account.outputs = dropDeparted(outputs, kept);
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isNamed } from '../../listing/label-values.ts';
 import { TextRows, type RowsOf } from '../../listing/rows.ts';
 import type { Instant } from '../../runtime/instant.ts';
+import { ALERT_BOUNDS } from '../alert-bounds.ts';
 import { deliverySchema, followDeliveries } from './delivery-stops.ts';
 import {
   advance,
@@ -59,9 +60,6 @@ export const NO_LOSSES: CodeLosses = {
   deliveries: [],
 };
 
-/** Pages, log and `XvsTasksDropped` report no end of one or two streams, unless so many users stay. */
-export const REPORTED_TASKS = { least: 3, leastUsers: 20 } as const;
-
 /** The loss of tasks, if it is large enough to report. */
 export function findReportedTasks({
   losses,
@@ -71,7 +69,7 @@ export function findReportedTasks({
   users: number;
 }): Loss | undefined {
   const isReported =
-    (losses.tasks?.before ?? 0) >= REPORTED_TASKS.least || users >= REPORTED_TASKS.leastUsers;
+    (losses.tasks?.before ?? 0) >= ALERT_BOUNDS.lostTasks || users >= ALERT_BOUNDS.usersThatStay;
   return isReported ? losses.tasks : undefined;
 }
 

@@ -4,7 +4,7 @@ import { ConfigError, throwIfAny } from '../../config/config-error.ts';
 import { resolvePath, type ReadFile } from '../../config/file-system.ts';
 import { findKeyPairMistake, readPem } from '../../config/pem.ts';
 import type { Locate } from '../../config/validation.ts';
-import { splitCertificates } from '../../runtime/certificates.ts';
+import { findFirstEndMs, splitCertificates } from '../../runtime/certificates.ts';
 import { KEY_EXCHANGE } from '../../runtime/key-exchange.ts';
 
 export interface ClientAuth {
@@ -70,9 +70,7 @@ export async function readTlsServerOptions(
       // A session would outlive the client certificate. Node.js keeps sessions in tickets only.
       ...(clientAuth.isRequired && { secureOptions: constants.SSL_OP_NO_TICKET }),
     },
-    notAfterMs: splitCertificates(cert)
-      .map((pem) => Date.parse(new X509Certificate(pem).validTo))
-      .reduce((one, other) => Math.min(one, other)),
+    notAfterMs: findFirstEndMs(cert),
   };
 }
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { ConfigError, describeKind, expectedFound } from '../../config/config-error.ts';
 import { readText, type ReadFile } from '../../config/file-system.ts';
-import { findCurveWarning } from '../../config/pem.ts';
+import { findCertificateWarnings } from '../../config/certificate-warnings.ts';
 import { expected, parsedBy, reject, strictMapping, toProblems } from '../../config/validation.ts';
 import { parseYaml } from '../../config/yaml-source.ts';
 import { getErrorMessage } from '../../runtime/errors.ts';
@@ -165,9 +165,10 @@ export async function loadWebConfiguration(path: string, readFile: ReadFile): Pr
 }
 
 /** Finds what is valid but no client can use, one line each. */
-export function findWebWarnings({ tls }: WebConfiguration): readonly string[] {
-  const warning = tls && findCurveWarning(tls.secureContext.cert);
-  return warning === undefined ? [] : [`tls_server_config.cert_file: ${warning}`];
+export function findWebWarnings({ tls }: WebConfiguration, nowMs: number): readonly string[] {
+  if (tls === undefined) return [];
+  const warnings = [...findCertificateWarnings(tls.secureContext.cert, 'server', nowMs)];
+  return warnings.map((warning) => `tls_server_config.cert_file: ${warning}`);
 }
 
 export type ComparePassword = (password: string, hash: string) => Promise<boolean>;

@@ -26,6 +26,7 @@ export const DEFAULT_WEB_CONFIGURATION_SOURCE: WebConfigurationSource = {
 export async function openWebConfiguration(
   path: string,
   files: ConfigFileSystem,
+  clock: Pick<Clock, 'now'>,
   logger: Logger,
 ): Promise<WebConfigurationSource> {
   let watched = new WatchedFiles(files);
@@ -45,7 +46,8 @@ export async function openWebConfiguration(
     }
     current = next;
     for (const listener of listeners) listener(next);
-    for (const warning of findWebWarnings(next)) logger.warn({ warning }, 'Questionable configuration');
+    for (const warning of findWebWarnings(next, clock.now()))
+      logger.warn({ warning }, 'Questionable configuration');
     logLoaded(next);
   };
   return {

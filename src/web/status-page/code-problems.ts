@@ -4,7 +4,7 @@ import { findReportedTasks } from '../../tally/losses/losses.ts';
 import type { ListingTotals } from '../listing-totals.ts';
 import type { ServiceCodeStatus } from '../exporter-facade.ts';
 import { formatCount, formatFirst, formatMoment, formatQuantity, formatSince } from './human-units.ts';
-import { ALERTS, rankSeverity, type PageProblem } from './problems.ts';
+import { ALERTS, findExpiry, rankSeverity, type PageProblem } from './problems.ts';
 
 /** What is wrong with a service code: the sentence of its page, the mark beside its state, or both. */
 export interface CodeProblem {
@@ -12,6 +12,7 @@ export interface CodeProblem {
   readonly text?: string;
   /** Default: the action of the alert. */
   readonly remedies?: readonly string[];
+  readonly severity?: 'critical';
   /** `2 missing`, `main slow since 18:02`. */
   readonly mark?: string;
   /** How often, for the headline: `2 expected streams missing`. */
@@ -26,7 +27,7 @@ export interface ExaminedCode {
 }
 
 export function examine(status: ServiceCodeStatus, nowMs: number): ExaminedCode {
-  const problems = [...findFailures(status), ...findOfListing(status, nowMs)];
+  const problems = [...findFailures(status, nowMs), ...findOfListing(status, nowMs)];
   return { status, problems: problems.toSorted((a, b) => rankSeverity(a) - rankSeverity(b)) };
 }
 
@@ -39,11 +40,19 @@ export function listMarks({ problems }: ExaminedCode): readonly string[] {
   return problems.flatMap(({ mark }) => mark ?? []);
 }
 
-function* findFailures({ condition, failure }: ServiceCodeStatus): Generator<CodeProblem, void> {
+function* findFailures(
+  { condition, failure, certificateNotAfterMs }: ServiceCodeStatus,
+  nowMs: number,
+): Generator<CodeProblem, void> {
   if (failure !== undefined)
     yield { alert: 'XvsApiDown', text: `${failure.message}.`, remedies: failure.remedies };
   if (condition === 'stale')
     yield { alert: 'XvsApiDown', text: 'The last good listing is older than poll.stale_after.' };
+  const expiry = findExpiry(certificateNotAfterMs, nowMs);
+  if (expiry !== undefined) {
+    const text = `A certificate by which the service is verified ${expiry.text}.`;
+    yield { ...expiry, alert: 'XvsUpstreamCertificateExpires', text, mark: `certificate ${expiry.text}` };
+  }
 }
 
 /** What the last good listing shows, until it is stale: alerts outlast failed polls, too. */

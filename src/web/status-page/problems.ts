@@ -1,5 +1,6 @@
+import { ALERT_BOUNDS } from '../../tally/alert-bounds.ts';
 import type { ProcessStatus } from '../exporter-facade.ts';
-import { formatSince, renderAge } from './human-units.ts';
+import { formatSince, formatTimeSpan, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
 
 /** The alerts about what the pages show, the most severe first, with their actions. Critical ones page. */
@@ -25,6 +26,11 @@ export const ALERTS = {
     'critical',
     'Restart or replace the server. If every server delivers nothing, contact the operator of the service.',
   ],
+  XvsUpstreamCertificateExpires: [
+    'warning',
+    'Contact the operator of the service, or renew upstream.ca_file or upstream.cert_file.',
+  ],
+  XvsCertificateExpires: ['warning', 'Renew the certificate. The exporter reads its file again by itself.'],
   XvsTasksDropped: ['warning', 'Find out whether the end was planned, and alert the owners of the streams.'],
   XvsUsersDropped: ['warning', 'Check the login and the newest release of the client.'],
   XvsServerDisappeared: ['warning', 'Contact the operator of the service.'],
@@ -57,11 +63,13 @@ export interface PageProblem {
   readonly alert: keyof typeof ALERTS;
   /** Default: the action of the alert. */
   readonly remedies?: readonly string[];
+  /** Default: that of the alert. */
+  readonly severity?: 'critical';
 }
 
 /** Whether the alert about the problem pages. */
 export function isCritical(problem: PageProblem | undefined): boolean {
-  return problem !== undefined && ALERTS[problem.alert][0] === 'critical';
+  return problem !== undefined && (problem.severity ?? ALERTS[problem.alert][0]) === 'critical';
 }
 
 /** Sort key, the most severe lowest. */
@@ -105,27 +113,50 @@ export function renderLinks(
   return html`<span class="links">${runbook} ${link}</span>`;
 }
 
+const DAY_MS = 86_400_000;
+
 interface ProcessProblem extends PageProblem {
   /** For the headline of the list. */
   readonly headline: string;
 }
 
-/** As in the alert `XvsBytesNotCounted`. */
-const MAX_ACCOUNT_SHARE = 0.9;
+/** When a certificate expires, if soon, as words, and how severe that is. */
+export function findExpiry(notAfterMs: number | undefined, nowMs: number) {
+  const leftMs = (notAfterMs ?? Infinity) - nowMs;
+  const { certificateDays, criticalCertificateDays } = ALERT_BOUNDS;
+  if (leftMs >= certificateDays * DAY_MS) return undefined;
+  const text = leftMs < 0 ? `expired ${formatTimeSpan(-leftMs)} ago` : `expires in ${formatTimeSpan(leftMs)}`;
+  return { text, ...(leftMs < criticalCertificateDays * DAY_MS && { severity: 'critical' as const }) };
+}
 
 /** Finds the problems of the process itself. */
 export function* findProcessProblems(process: ProcessStatus): Generator<ProcessProblem> {
-  const { nowMs, lastFailureMs, stateUnwrittenSinceMs, liveAccountShare } = process;
+  const { nowMs, lastFailureMs, isStateOpen, stateUnwrittenSinceMs, liveAccountShare } = process;
   if (lastFailureMs !== undefined) {
     const text = html`The reload ${renderAge(lastFailureMs, nowMs)} failed; the configuration before it is in
     effect.`;
     yield { headline: 'reload failed', text, alert: 'XvsConfigReloadFailed' };
   }
   if (stateUnwrittenSinceMs !== undefined) {
-    const text = `The state is not written ${formatSince(stateUnwrittenSinceMs, nowMs)}. A restart would lose what is counted since.`;
+    const text = `The state is not written ${formatSince(stateUnwrittenSinceMs, nowMs)}. A restart on a full disk ends with exit code 1, and after a kill, totals since then count twice.`;
     yield { headline: 'state not written', text, alert: 'XvsStateNotWritten' };
   }
-  if (liveAccountShare >= MAX_ACCOUNT_SHARE) {
+  if (isStateOpen === false) {
+    const text =
+      'The folder of the state could not be used at the start: counters begin at 0 with each start.';
+    yield { headline: 'no state', text, alert: 'XvsStateNotWritten' };
+  }
+  const web = findExpiry(process.webCertificateNotAfterMs, nowMs);
+  if (web !== undefined) {
+    const text = `The TLS certificate of this exporter ${web.text}.`;
+    yield { ...web, headline: 'certificate expires', text, alert: 'XvsCertificateExpires' };
+  }
+  const client = findExpiry(process.clientCertificateNotAfterMs, nowMs);
+  if (client !== undefined) {
+    const text = `The certificate in upstream.cert_file ${client.text}.`;
+    yield { ...client, headline: 'client certificate expires', text, alert: 'XvsUpstreamCertificateExpires' };
+  }
+  if (liveAccountShare >= ALERT_BOUNDS.liveAccountShare) {
     const text = `${Math.round(100 * liveAccountShare)} % of the accounts are in use. Beyond them, bytes of tasks are not counted.`;
     yield { headline: 'accounts near their limit', text, alert: 'XvsBytesNotCounted' };
   }

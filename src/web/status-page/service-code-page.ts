@@ -2,7 +2,8 @@ import type { PollHistoryEntry } from '../../poller/poll-history.ts';
 import type { PollPlan } from '../../poller/service-code-poller.ts';
 import type { NotableTask } from '../../tally/notable-tasks.ts';
 import { formatTaskCondition, type ExpectedTask } from '../../tally/expectations.ts';
-import { getCodeKind, POLL_ERRORS } from '../../upstream/errors.ts';
+import { POLL_ERRORS } from '../../upstream/error-table.ts';
+import { getCodeKind } from '../../upstream/errors.ts';
 import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
 import { examine, listProblems, listShortfalls } from './code-problems.ts';
 import {
@@ -254,5 +255,5 @@ function renderOutcome({ error, errorCode }: PollHistoryEntry): Markup {
   if (error === undefined) return html`<span class="state up">ok</span>`;
   const name = getCodeKind(error) === 'ret' ? 'ret' : 'HTTP';
   const code = errorCode === undefined ? '' : ` (${name} ${errorCode})`;
-  return html`<span class="state down">failed</span> ${POLL_ERRORS[error].meaning}${code}.`;
+  return html`<span class="state down">failed</span> ${POLL_ERRORS[error].sentence}${code}.`;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { relative } from 'node:path';
 import { test } from 'node:test';
 import { isInstalled } from '../../support/installed-programs.ts';
+import { isLinux } from '../../support/linux.ts';
 import { Program, PROGRAM_PATH, SETTINGS, startProgram } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -10,6 +11,14 @@ test('without flags, healthcheck uses the address of the environment, whatever o
   await using exporter = startProgram([], SETTINGS);
   await other.waitForPort();
   const address = `127.0.0.1:${await exporter.waitForPort()}`;
+  await using health = startProgram(['healthcheck'], { XVS_WEB_LISTEN_ADDRESS: address });
+  assert.equal(await health.exitCode, 0, health.stderr);
+});
+
+test('healthcheck asks an address with a zone', async (t) => {
+  if (!isLinux(t, '127.0.0.2')) return;
+  await using exporter = startProgram([], { ...SETTINGS, XVS_WEB_LISTEN_ADDRESS: '[::1%lo]:0' });
+  const address = `[::1%lo]:${await exporter.waitForPort()}`;
   await using health = startProgram(['healthcheck'], { XVS_WEB_LISTEN_ADDRESS: address });
   assert.equal(await health.exitCode, 0, health.stderr);
 });

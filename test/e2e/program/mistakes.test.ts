@@ -32,6 +32,18 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a certificate with the key of another one': {
     yml: `upstream: { base_url: http://127.0.0.1:1, cert_file: client.pem, key_file: server.key }\n${CODE}`,
   },
+  'a client certificate that has expired': {
+    yml: `upstream: { base_url: https://127.0.0.1:1, cert_file: expired.pem, key_file: expired.key }\n${CODE}`,
+  },
+  'a client certificate that is for servers': {
+    yml: `upstream: { base_url: https://127.0.0.1:1, cert_file: server-only.pem, key_file: server-only.key }\n${CODE}`,
+  },
+  'a web certificate without a host name': {
+    yml: `${VALID}web: { config: { file: web-nameless.yml } }\n`,
+  },
+  'a web certificate that is not yet valid': {
+    yml: `${VALID}web: { config: { file: web-not-yet-valid.yml } }\n`,
+  },
   'a variable in the file': { yml: VALID.replace('abc', '${XVS_SECRET}') },
   'a variable in a variable': { env: { ...SETTINGS, XVS_SECRET: '${SECRET}' } },
   'a file in UTF-16': { yml: Buffer.from(`\uFEFF${VALID}`, 'utf16le') },
@@ -74,6 +86,14 @@ async function describeMistake(name: string, { args = [], env = {}, yml }: Mista
   using folder = new TemporaryFolder();
   copyFileSync(fixturePath('tls/client.pem'), folder.at('client.pem'));
   copyFileSync(fixturePath('tls/server.key'), folder.at('server.key'));
+  for (const own of ['expired', 'server-only', 'nameless', 'not-yet-valid'])
+    for (const file of [`${own}.pem`, `${own}.key`])
+      copyFileSync(fixturePath(`tls/${file}`), folder.at(file));
+  for (const own of ['nameless', 'not-yet-valid'])
+    writeFileSync(
+      folder.at(`web-${own}.yml`),
+      `tls_server_config: { cert_file: ${own}.pem, key_file: ${own}.key }\n`,
+    );
   writeFileSync(folder.at('xvs.yml'), yml ?? '');
   const file = yml === undefined ? [] : [`--config.file=${folder.at('xvs.yml')}`];
   const check = args[0]?.startsWith('--config.file') === true ? [] : ['--config.check'];

@@ -36,8 +36,12 @@ export class RunningExporter {
     return response.status;
   }
 
+  async fetchText(path: string): Promise<string> {
+    return await (await fetch(this.#base + path)).text();
+  }
+
   async fetchMetrics(): Promise<string> {
-    return await (await fetch(`${this.#base}/metrics`)).text();
+    return await this.fetchText('/metrics');
   }
 
   /** The sum of the series of a family, for one service code if given; `undefined` without series. */

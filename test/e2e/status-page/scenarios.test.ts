@@ -147,6 +147,19 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       'Viewers have received no flv from edge-1 since 02:54 (10 min), no ts from edge-1 since 03:02 (2 min), no flv from edge-2 since 02:54 (10 min).',
     runbook: 'XvsDeliveryBlackhole',
   },
+  'a certificate of the service expires tomorrow': {
+    status: createStatus('CERTIFICATE', { certificateNotAfterMs: NOW_MS + 36 * 60 * MINUTE_MS }),
+    state: '● up ▲ certificate expires in 36 h',
+    problem: 'A certificate by which the service is verified expires in 36 h.',
+    runbook: 'XvsUpstreamCertificateExpires',
+  },
+  'a certificate of the service expires next week': {
+    status: createStatus('CERTIFICATE-TOO', { certificateNotAfterMs: NOW_MS + 10 * 24 * 60 * MINUTE_MS }),
+    state: '● up ▲ certificate expires in 10 d',
+    problem: 'A certificate by which the service is verified expires in 10 d.',
+    isInList: false,
+    runbook: 'XvsUpstreamCertificateExpires',
+  },
   'a good listing has lost its tasks': {
     status: createStatus('LOST', {
       condition: 'lost',
@@ -290,7 +303,7 @@ test('the summary counts conditions, and what is missing and stalled', async (t)
   await testPage(t, ROWS, '/', async ({ page }) => {
     assert.equal(
       await readText(page.getByRole('status')),
-      '2 down, 1 stale, 3 lost, 3 no traffic, 1 not polled yet, 12 up; 15 expected streams missing; 1 expected stream slow; 2 servers without delivery; 7 tasks stalled; 5 tasks without input',
+      '2 down, 1 stale, 3 lost, 3 no traffic, 1 not polled yet, 14 up; 15 expected streams missing; 1 expected stream slow; 2 servers without delivery; 7 tasks stalled; 5 tasks without input',
     );
   });
 });
@@ -477,10 +490,13 @@ test('the headline says what is wrong with the process, and every page how to me
     server.process = {
       lastFailureMs: NOW_MS - 5000,
       stateUnwrittenSinceMs: NOW_MS - 11 * MINUTE_MS,
+      webCertificateNotAfterMs: NOW_MS + 36 * 60 * MINUTE_MS,
+      clientCertificateNotAfterMs: NOW_MS - 36 * 60 * MINUTE_MS,
       liveAccountShare: 0.93,
     };
     await page.clock.runFor(5000);
-    const headline = '1 up; reload failed; state not written; accounts near their limit';
+    const headline =
+      '1 up; reload failed; state not written; certificate expires; client certificate expires; accounts near their limit';
     await waitForValue(() => readText(page.getByRole('status')), headline);
     assert.equal(await page.title(), `${headline} · xvs-exporter`);
     for (const path of ['/', '/service-codes/?service_code=A']) {
@@ -490,12 +506,22 @@ test('the headline says what is wrong with the process, and every page how to me
           'The reload 5 s ago failed; the configuration before it is in effect. Try: Correct',
           'ConfigReloadFailed',
         ],
-        ['The state is not written since 02:53 (11 min). A restart would lose', 'StateNotWritten'],
+        [
+          'The state is not written since 02:53 (11 min). A restart on a full disk ends with exit code 1',
+          'StateNotWritten',
+        ],
+        ['The TLS certificate of this exporter expires in 36 h. Try: Renew', 'CertificateExpires'],
+        ['The certificate in upstream.cert_file expired 36 h ago.', 'UpstreamCertificateExpires'],
         ['93 % of the accounts are in use. Beyond them, bytes', 'BytesNotCounted'],
       ] as const) {
-        const problem = page.locator('.problem').filter({ hasText: `Runbook: Xvs${alert}` });
+        const problem = page
+          .locator('.problem')
+          .filter({ has: page.getByRole('link', { name: `Runbook: Xvs${alert}`, exact: true }) });
         assert.ok((await readText(problem)).startsWith(text), text);
       }
     }
+    server.process = { isStateOpen: false };
+    await page.goto(`${base}/`);
+    assert.equal(await readText(page.getByRole('status')), '1 up; no state');
   });
 });

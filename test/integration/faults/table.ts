@@ -203,6 +203,7 @@ const STATUSES = [
     ['503 in an unknown encoding', respondWithStatus(503, LISTING, 'content-encoding: br')],
     ['endless 103', respondEndlessly('', Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)))],
     ['a listing after five 102', respondWith(PROCESSING.repeat(5), WITH_LENGTH, LISTING)],
+    ['100 before a listing', respondWith('HTTP/1.1 100 Continue\r\n\r\n', WITH_LENGTH, LISTING)],
     ['302 to elsewhere', injectSimulatorFault({ fault: 'redirect' }), { bytes: 0 }],
     ['304 with nothing', respondWith('HTTP/1.1 304 Not Modified\r\n\r\n'), { bytes: 0 }],
     ['429 with a pause in seconds', respondWithRetryAfter(429, () => '8'), { ret: 429, skippedPolls: 1 }],

@@ -59,7 +59,7 @@ const CASES: readonly (readonly [name: string, overrides: Partial<Observation>])
     {
       fetched: createFailure(
         'http_status',
-        {},
+        { viaProxy: 'proxy.example.com:3128' },
         {
           users: 7,
           tasks: 2,

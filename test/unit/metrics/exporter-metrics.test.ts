@@ -80,6 +80,15 @@ test('the state has series only if there is one, and a time after the first writ
   ]);
 });
 
+test('the certificate that the exporter presents has a series as long as there is one', async (t) => {
+  let notAfterMs: number | undefined = 1_800_000_000_000;
+  const { readValues } = start(t, { getClientCertificateNotAfterMs: () => notAfterMs });
+  const { name } = CATALOGUE.clientCertificateNotAfter;
+  assert.equal((await readValues()).get(name), 1_800_000_000);
+  notAfterMs = undefined;
+  assert.equal((await readValues()).get(name), undefined);
+});
+
 test('a complete collection has build, configuration and process metrics', async (t) => {
   const { metrics, time, readValues, read } = start(t);
   metrics.recordConfigLoad(true);

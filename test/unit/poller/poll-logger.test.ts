@@ -57,16 +57,16 @@ function createFailure({ ret, ...details }: UpstreamErrorDetails & { ret?: numbe
   return { ...NOTHING_READ, error, ret };
 }
 
-const createFailureWithReason = (reason: PollErrorReason, message: string): FailedListing => ({
+const createFailureWithReason = (reason: PollErrorReason, message: string, code?: string): FailedListing => ({
   ...NOTHING_READ,
-  error: new UpstreamError(reason, message),
+  error: new UpstreamError(reason, message, { code }),
   ret: undefined,
 });
 
 /** Logs a success, which is `undefined`, or a failure. */
 function logOutcome(pollLogger: PollLogger, failure: FailedListing | undefined): void {
   if (failure === undefined) pollLogger.logSuccess(createSnapshot(), createProblems(), 123.4);
-  else pollLogger.logFailure(failure, 7.6);
+  else pollLogger.logFailure(failure, 7.6, 'Check it.');
 }
 
 test('a success has its numbers, and a failure its details', () => {
@@ -84,6 +84,7 @@ test('a success has its numbers, and a failure its details', () => {
       ret: 12,
       retry_after_ms: 5000,
       duration_ms: 8,
+      remedy: 'Check it.',
     },
   ]);
 });
@@ -91,6 +92,13 @@ test('a success has its numbers, and a failure its details', () => {
 const FAILURE = createFailure({ status: 500, ret: 1 });
 const AT_BYTE_5 = createFailureWithReason('not_json', 'Expected a value at byte 5');
 const AT_BYTE_7 = createFailureWithReason('not_json', 'Expected a value at byte 7');
+
+const [UNTRUSTED, EXPIRED] = ['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED'].map((code) =>
+  createFailureWithReason('tls', 'No trusted connection', code),
+);
+const [REFUSED, UNREACHABLE] = ['ECONNREFUSED', 'EHOSTUNREACH'].map((code) =>
+  createFailureWithReason('connect', 'No connection', code),
+);
 
 /** Outcomes of polls, and the levels at which they are logged. */
 const SEQUENCES: readonly (readonly [string, readonly (FailedListing | undefined)[], string])[] = [
@@ -100,6 +108,8 @@ const SEQUENCES: readonly (readonly [string, readonly (FailedListing | undefined
   ['another status', [FAILURE, createFailure({ status: 503, ret: 1 })], 'warn warn'],
   ['another ret', [FAILURE, createFailure({ status: 500, ret: 2 })], 'warn warn'],
   ['only another message, as offsets vary', [AT_BYTE_5, AT_BYTE_7], 'warn debug'],
+  ['another mistake of a certificate', [UNTRUSTED, EXPIRED, EXPIRED], 'warn warn debug'],
+  ['addresses that fail in turn', [REFUSED, UNREACHABLE, REFUSED], 'warn debug debug'],
   ['a recovery and the next failure', [undefined, FAILURE, undefined, FAILURE], 'info warn info warn'],
 ];
 
@@ -160,7 +170,7 @@ for (const [message, fields, counts, bad = createSnapshot()] of PROBLEMS) {
     assert.deepEqual(lines.slice(1), [{ level: 'warn', msg: message, ...fields }]);
     readNewLines();
     pollLogger.logSuccess(bad, problems, 1);
-    pollLogger.logFailure(createFailure(), 1);
+    pollLogger.logFailure(createFailure(), 1, undefined);
     pollLogger.logSuccess(bad, problems, 1);
     pollLogger.logSuccess(createSnapshot(), createProblems(), 1);
     pollLogger.logSuccess(bad, problems, 1);

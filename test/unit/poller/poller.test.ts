@@ -201,12 +201,13 @@ describe('the state of a service code', () => {
   });
 
   it('has a remedy that suggests TLS only until a poll succeeds without', async (t) => {
-    const { pollOnce, getState } = createRig(t);
+    const { pollOnce, getState, lines } = createRig(t);
     const failAndFindRemedies = async (): Promise<string> => {
       await pollOnce((request) => request.fail(RESET));
       return getState().failure?.remedies.join(' ') ?? '';
     };
     assert.match(await failAndFindRemedies(), /may expect TLS/);
+    assert.equal(lines.at(-1)?.['remedy'], getState().failure?.remedies[0]);
     await pollOnce((request) => request.respond(GOOD));
     assert.doesNotMatch(await failAndFindRemedies(), /TLS/);
   });

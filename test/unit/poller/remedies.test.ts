@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Observation } from '../../../src/diagnostics/observe-poll.ts';
 import { findRemedies, type Symptoms } from '../../../src/poller/remedies.ts';
 import { ALERTS } from '../../../src/web/status-page/problems.ts';
-import { NO_WASM_MEMORY } from '../../../src/upstream/error-classification.ts';
+import { NO_WASM_MEMORY } from '../../../src/upstream/error-codes.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
@@ -17,6 +17,33 @@ import {
 /** A poll that failed without a response. */
 const fail = (reason: Parameters<typeof createFailure>[0], code?: string): Partial<Observation> => ({
   fetched: createFailure(reason, code === undefined ? {} : { code }, { response: undefined }),
+});
+/** A poll whose connection to the proxy failed, or whose request it refused. */
+const failAtProxy = (
+  reason: Parameters<typeof createFailure>[0],
+  details: Parameters<typeof createFailure>[1],
+): Partial<Observation> => ({
+  fetched: createFailure(
+    reason,
+    { ...details, proxy: 'http://proxy.example.com:3128' },
+    { response: undefined },
+  ),
+});
+/** A poll whose response has a status and a body. */
+const respondWith = (
+  status: number,
+  bodyStart: string,
+  headers: Readonly<Record<string, string>> = {},
+): Partial<Observation> => ({
+  fetched: createFailure('http_status', {}, { bodyStart, response: createResponse({ status }, headers) }),
+});
+/** A poll that got no response in time, from one address. */
+const wait = (code: string): Partial<Observation> => ({
+  fetched: createFailure(
+    'timeout',
+    { code, attempts: [{ address: '192.0.2.7:443', code: undefined }] },
+    { response: undefined },
+  ),
 });
 /** A poll that failed because of the status of its response. */
 const respond = (status: number, headers: Readonly<Record<string, string>> = {}): Partial<Observation> => ({
@@ -72,6 +99,11 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   },
   'a broken connection over TLS': fail('reset', 'ECONNRESET'),
   'a server with HTTP/2 only': fail('tls', 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'),
+  'a server without a certificate for the name': fail('tls', 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR'),
+  'a certificate for clients only': fail('tls', 'INVALID_PURPOSE'),
+  'a certificate with a fault that has no name': fail('tls', 'UNSPECIFIED'),
+  'a server that rejects the client certificate': fail('tls', 'ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED'),
+  'a server that closes the connection after the handshake': fail('reset', 'UND_ERR_SOCKET'),
   'a server with TLS 1.1 only': fail('tls', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'),
   'a server that requires a client certificate': fail('tls', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'),
   'a chain that is not complete': fail('tls', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
@@ -81,15 +113,49 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'a certificate for another host': fail('tls', 'ERR_TLS_CERT_ALTNAME_INVALID'),
   'no free file descriptor': fail('resources', 'EMFILE'),
   'an unknown host name': fail('dns', 'ENOTFOUND'),
-  'a port without a listener': fail('connect', 'ECONNREFUSED'),
-  'a proxy port without a listener': { ...fail('connect', 'ECONNREFUSED'), ...proxy },
+  'name servers that do not answer': fail('dns', 'EAI_AGAIN'),
+  'a port without a listener': {
+    fetched: createFailure(
+      'connect',
+      { code: 'ECONNREFUSED', attempts: [{ address: '127.0.0.9:443', code: 'ECONNREFUSED' }] },
+      { response: undefined },
+    ),
+  },
+  'an address without a route': fail('connect', 'EHOSTUNREACH'),
+  'a firewall of this machine': fail('connect', 'EPERM'),
+  'no free local port': fail('connect', 'EADDRNOTAVAIL'),
+  'a proxy port without a listener': failAtProxy('connect', {
+    code: 'ECONNREFUSED',
+    attempts: [{ address: '192.0.2.8:3128', code: 'ECONNREFUSED' }],
+  }),
+  'an unknown host name of the proxy': failAtProxy('dns', { code: 'ENOTFOUND' }),
+  'a proxy of an unknown authority': failAtProxy('tls', { code: 'SELF_SIGNED_CERT_IN_CHAIN' }),
+  'HTTPS to an HTTP port of the proxy': failAtProxy('tls', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
+  'a proxy that requires a password': failAtProxy('connect', { code: 'PROXY_STATUS_407' }),
+  'a proxy that does not permit the service': failAtProxy('connect', { code: 'PROXY_STATUS_403' }),
+  'a proxy that cannot connect to the service': failAtProxy('connect', { code: 'PROXY_STATUS_502' }),
+  'status 503 through a proxy': {
+    fetched: createFailure(
+      'http_status',
+      {},
+      { response: createResponse({ status: 503, viaProxy: 'proxy.example.com:3128' }) },
+    ),
+  },
+  'a proxy that opens no tunnel': failAtProxy('timeout', { code: 'NO_TUNNEL' }),
+  'a chain of an unknown authority through a proxy': {
+    fetched: createFailure(
+      'tls',
+      { code: 'SELF_SIGNED_CERT_IN_CHAIN', viaProxy: 'proxy.example.com:3128' },
+      { response: undefined },
+    ),
+  },
   'a working proxy': proxy,
   'no address space for WebAssembly': fail('resources', NO_WASM_MEMORY),
-  'a connect timeout': {
-    ...fail('timeout'),
-    times: { connectedMs: undefined, firstByteMs: undefined, totalMs: 1 },
-  },
-  'a timeout before the response': fail('timeout'),
+  'a timeout without a free connection': wait('NO_FREE_CONNECTION'),
+  'a timeout before an address is known': wait('NO_ADDRESS'),
+  'a timeout before the connection': wait('NO_CONNECTION'),
+  'a timeout within the handshake': wait('NO_HANDSHAKE'),
+  'a timeout before the response': wait('NO_RESPONSE'),
   'a timeout within the response': { fetched: createFailure('timeout') },
   'a base URL that contains the API path': {
     ...respond(404),
@@ -97,10 +163,24 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   },
   'status 404': respond(404),
   'a redirect to another host': respond(301, { location: 'https://other.example.com/x?token=1' }),
+  'a redirect to an address that is too long': respond(301, { location: `https://${'a.'.repeat(1024)}test` }),
   'a redirect within the service': respond(302),
   'a web page, recognized by its first character': receive(' <!doctype html>'),
   'a web page, recognized by its media type': receive('Welcome', {}, HTML),
-  'a web page of status 502': { ...respond(502, HTML) },
+  'a web page of status 400': respondWith(400, '<html>', HTML),
+  'a web page of status 400 over HTTP': { ...respondWith(400, '<html>', HTML), ...http },
+  'a web page of status 403': respondWith(403, '<html>', HTML),
+  'a web page of status 404': respondWith(404, '<html>', HTML),
+  'a web page of status 503': respondWith(503, '<html>', HTML),
+  'a web page about the client certificate': respondWith(
+    400,
+    '<html><head><title>400 No required SSL certificate was sent</title>',
+    HTML,
+  ),
+  'a rejection because of the client certificate': respondWith(
+    403,
+    '<p>HTTP Error 403.7: client certificate',
+  ),
   'a listing with the media type of a web page': succeed({}, HTML),
   'a warning of PHP before the listing': receive(
     '<br />\n<b>Warning</b>:  Undefined index in <b>/srv/a.php</b><br />\n{"ret":0,"user_list":[',
@@ -118,6 +198,8 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'a listing that is cut off': { fetched: createFailure('not_json', { isCutOff: true }) },
   'an empty body': receive(''),
   'status 401': respond(401),
+  'status 401 that asks for a password': respond(401, { 'www-authenticate': 'Basic realm="staging"' }),
+  'status 401 that asks for a signature': respond(401, { 'www-authenticate': 'xvs' }),
   'status 403': respond(403),
   'status 407': respond(407),
   'status 429': respond(429),
@@ -128,10 +210,22 @@ const CASES: Readonly<Record<string, Partial<Observation & Symptoms>>> = {
   'status 503 with Retry-After': pause(503),
   'a rejection by ret with Retry-After': reject({ retryAfterMs: 60_000 }),
   'a name with two addresses': {
-    fetched: createFailure('timeout', { code: 'ETIMEDOUT', addresses: 2 }, { response: undefined }),
+    fetched: createFailure(
+      'timeout',
+      {
+        code: 'ETIMEDOUT',
+        attempts: [
+          { address: '192.0.2.7:443', code: 'ETIMEDOUT' },
+          { address: '[2001:db8::7]:443', code: 'ECONNREFUSED' },
+        ],
+      },
+      { response: undefined },
+    ),
   },
   'a response of a cache': succeed({ ageMs: 120_000 }),
   'a listing of another service code': { fetched: createFailure('bad_shape', { code: 'FOREIGN_LISTING' }) },
+  'headers beyond the size limit': fail('too_large', 'UND_ERR_HEADERS_OVERFLOW'),
+  'a status for which the request did not ask': fail('http_status', 'UNASKED_STATUS'),
   'a listing beyond the size limit': { fetched: createFailure('too_large') },
   'JSON that is not a listing': { fetched: createFailure('bad_shape') },
   'invalid records': { fetched: createGoodListing({ ret: 0, user_list: [7], task_list: [] }) },

@@ -49,12 +49,18 @@ test('three starts in a row that end while they open the database do not condemn
   assert.deepEqual([readdirSync(folder.path), warnings()], [['database'], []]);
 });
 
-/** The permissions of the folders of a state that a former version made for all users to read. */
-async function openFormerState(
+/** The permissions of folders that all users can read, after a start. */
+async function openReadableState(
   folder: TemporaryFolder,
   chmod?: OpenDatabaseOptions['chmod'],
 ): Promise<{ readonly modes: readonly string[]; readonly warnings: readonly unknown[] }> {
-  const names = ['database', 'database.damaged-20260131T235959123Z', 'other'];
+  const names = [
+    'database',
+    'database.set-aside-20260131T235959123Z',
+    'database-dumps',
+    'databases',
+    'other',
+  ];
   for (const name of names) {
     mkdirSync(folder.at(name));
     chmodSync(folder.at(name), 0o755);
@@ -68,9 +74,10 @@ async function openFormerState(
   };
 }
 
-test('the folders of the database are closed to other users', async () => {
+test('the folders of the database are closed to other users, those beside them stay as they are', async () => {
   using folder = new TemporaryFolder();
-  assert.deepEqual(await openFormerState(folder), { modes: ['700', '700', '755'], warnings: [] });
+  const modes = ['700', '700', '755', '755', '755'];
+  assert.deepEqual(await openReadableState(folder), { modes, warnings: [] });
 });
 
 const CHMODS: readonly (readonly [code: string | undefined, chmod: () => Promise<void>])[] = [
@@ -83,8 +90,8 @@ const CHMODS: readonly (readonly [code: string | undefined, chmod: () => Promise
 for (const [code, chmod] of CHMODS)
   test(`folders that stay open to other users (${code ?? 'no error'}) are one warning, and the start goes on`, async () => {
     using folder = new TemporaryFolder();
-    assert.deepEqual(await openFormerState(folder, chmod), {
-      modes: ['755', '755', '755'],
+    assert.deepEqual(await openReadableState(folder, chmod), {
+      modes: Array(5).fill('755'),
       warnings: [[code && { message: code }, 'Other users may read the state; set its folders to 0700']],
     });
   });

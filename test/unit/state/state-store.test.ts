@@ -95,6 +95,42 @@ test('commits of the same turn are written together', async () => {
   assert.equal(disk.writeCount, before + 1);
 });
 
+test('the first write of a code reads its records only if the database may have some', async () => {
+  const disk = new MemoryDisk();
+  const serviceCodes = ['A', 'B', 'C'];
+  const first = await startProcess(disk, { serviceCodes });
+  for (const serviceCode of ['A', 'B']) await first.publish(1000, serviceCode);
+  disk.kill();
+  disk.records.delete('B\0task\0task');
+  const { publish } = await startProcess(disk, { serviceCodes });
+  const readBy = async (write: () => Promise<void>): Promise<readonly string[]> => {
+    disk.reads.length = 0;
+    await write();
+    return disk.reads;
+  };
+  const publishAll = async (): Promise<void> => {
+    for (const serviceCode of serviceCodes) await publish(1000, serviceCode);
+  };
+  assert.deepEqual(await readBy(publishAll), ['B\0']);
+  disk.failure = DISK_FULL;
+  await publish(1000);
+  disk.failure = undefined;
+  // The database is opened again.
+  assert.deepEqual(await readBy(publishAll), ['', 'A\0', 'B\0', 'C\0']);
+  assert.deepEqual(await readBy(publishAll), []);
+});
+
+test('codes that other shards poll are dropped without a read for each', async () => {
+  const disk = new MemoryDisk();
+  const serviceCodes = ['A', 'B', 'C'];
+  const first = await startProcess(disk, { serviceCodes });
+  for (const serviceCode of serviceCodes) await first.publish(1000, serviceCode);
+  disk.kill();
+  disk.reads.length = 0;
+  await startProcess(disk, { serviceCodes: ['A'], codesOnOtherShards: ['B', 'C'] });
+  assert.deepEqual([disk.reads, disk.records.size], [['', ''], 3]);
+});
+
 test('while the disk hangs, listings are published after 100 ms, and are written when it answers', async () => {
   const disk = new MemoryDisk();
   const { store, clock, publish, messages } = await startProcess(disk);

@@ -170,6 +170,29 @@ test('departed outputs fill what is left of the budget', () => {
   }
 });
 
+test('the departed parts of a task are at most as many as it lists, at least four; the longest give way', () => {
+  for (const [outputs, departed] of [
+    [1, 4],
+    [9, 10],
+  ] as const) {
+    const accountBudget = new AccountBudget();
+    const run = new TallyRun({ accountBudget });
+    accountBudget.add(run.tally.accountShare);
+    const commit = (generation: number) => {
+      const list = Array.from({ length: outputs }, (_, index) =>
+        buildOutputRecord({ fileName: `${generation}-${index}`, httpOutputBytes: 1 }),
+      );
+      const task = buildTaskRecord({ id: 'a', inputBytes: 100, outputs: list });
+      return readValues(run.commitListing({ tasks: [task] }), 'httpOutputBytes')['server-1 flv'];
+    };
+    for (let generation = 0; generation < 7; generation += 1) commit(generation);
+    assert.deepEqual(accountBudget.counts, { live: 1 + outputs, departed });
+    assert.deepEqual([commit(5), commit(0)], [6 * outputs, 7 * outputs]);
+    run.restart();
+    assert.deepEqual([commit(5), commit(1)], [7 * outputs, 8 * outputs]);
+  }
+});
+
 test('departed outputs leave with their task, return with it, and are restored', () => {
   const accountBudget = new AccountBudget(9);
   const run = runWithDepartedOutput(accountBudget);

@@ -154,3 +154,17 @@ test('a counter whose row was evicted starts again at 0', () => {
   assert.deepEqual(commit({ s2: 650 }, 30 * MINUTE_MS + 1), { s2: 50, __other__: 600 });
   assert.deepEqual(commit({ s2: 700, s1: 15 }), { s2: 100, __other__: 605 });
 });
+
+test('an end is counted for its own server, although the new one needs its row after an hour', () => {
+  const run = new TallyRun({ maxLabelSets: 1 });
+  const commit = (vsId: string, afterMs?: number) => {
+    const tasks = Array.from({ length: 50 }, (_, index) => buildTaskRecord({ id: `${vsId}-${index}`, vsId }));
+    return run.commitListing({ tasks }, afterMs);
+  };
+  commit('s1');
+  const moved = commit('s2', 61 * MINUTE_MS);
+  assert.deepEqual(readValues(moved, 'tasksEnded'), { s1: 50, __other__: 0 });
+  assert.deepEqual(readValues(moved, 'tasksStarted'), { s1: 0, __other__: 50 });
+  const later = commit('s2');
+  assert.deepEqual(readValues(later, 'tasksEnded'), { s2: 0, __other__: 0 });
+});

@@ -30,6 +30,19 @@ test('a task has its info, its bytes since its first listing, its connections an
   assert.deepEqual(readValues(snapshot, 'taskFirstSeen'), { 'task-1': START_MS / 1000 });
 });
 
+test('a task that changes its format in each listing keeps the bytes of the last ones', () => {
+  const run = new TallyRun({ perTask: true });
+  const formats = Array.from({ length: 50 }, (_, index) => `format-${index}`);
+  const listed = formats.map((format) => {
+    const tasks = [buildTaskRecord({ outputs: [buildOutputRecord({ format, httpOutputBytes: 5 })] })];
+    return Object.keys(readValues(run.commitListing({ tasks }), 'taskHttpOutputBytes'));
+  });
+  assert.deepEqual(
+    listed.at(-1),
+    formats.slice(-8).map((format) => `task-1 ${format}`),
+  );
+});
+
 test('the first tasks keep their places, and a free one goes to the first listed task that has none', () => {
   const run = new TallyRun({ perTask: true, maxTasks: 2 });
   const shown = (...ids: string[]): unknown => {

@@ -12,7 +12,7 @@ import { isLinux } from '../../support/linux.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { readFixture, readIdentity } from '../../support/fixtures.ts';
 import { assertFailsWith, collectListing, openClient, targetAt } from './collect-listing.ts';
-import { listen } from '../../support/servers.ts';
+import { findClosedPort, listen } from '../../support/servers.ts';
 
 const ca = readFixture('tls/ca.pem').toString();
 const identity = readIdentity('server');
@@ -90,6 +90,65 @@ for (const name of ['service', 'proxy'] as const) {
   });
 }
 
+test('the failure names the address that refused, of a name with one and of an IPv6 address', async (t) => {
+  const port = await findClosedPort();
+  const client = openClient(t, {
+    lookup: (_hostname, _options, answer) => answer(null, [{ address: '127.0.0.9', family: 4 }]),
+  });
+  for (const [host, address] of [
+    ['name.test', '127.0.0.9'],
+    ['[::1]', '[::1]'],
+  ] as const) {
+    const error = await assertFailsWith(
+      collectListing(client, targetAt(`http://${host}:${port}`)),
+      'connect',
+    );
+    assert.equal(error.message, `Could not connect to the service (ECONNREFUSED ${address}:${port})`);
+  }
+});
+
+test('the failure at the deadline names the address that did not accept', async (t) => {
+  const { port } = await startBusyServer(t);
+  const clock = new ManualClock(0);
+  const client = openClient(t, { lookup }, clock);
+  const failed = assertFailsWith(
+    collectListing(client, targetAt(`http://127.0.0.1:${port}`, { timeoutMs: 5000 })),
+    'timeout',
+  );
+  // The client looks the address up, and tries it, in the next turns.
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+  clock.advance(5000);
+  const { message, code } = await failed;
+  assert.deepEqual(
+    [message, code],
+    [`The service accepted no connection within 5s (127.0.0.1:${port})`, 'NO_CONNECTION'],
+  );
+});
+
+test('the failure at the deadline says that no name server answered', async (t) => {
+  const clock = new ManualClock(0);
+  const asked = deferred();
+  const client = openClient(t, { lookup: () => asked.resolve() }, clock);
+  const failed = assertFailsWith(
+    collectListing(client, targetAt('http://name.test', { timeoutMs: 5000 })),
+    'timeout',
+  );
+  await asked.promise;
+  clock.advance(5000);
+  assert.equal((await failed).message, 'The name of the service was not resolved within 5s');
+});
+
+test('the failure names at most four addresses', async (t) => {
+  const port = await findClosedPort();
+  const all = [1, 2, 3, 4, 5, 6].map((last) => ({ address: `127.0.0.${last}`, family: 4 }));
+  const client = openClient(t, { lookup: (_hostname, _options, answer) => answer(null, all) });
+  const error = await assertFailsWith(
+    collectListing(client, targetAt(`http://name.test:${port}`)),
+    'connect',
+  );
+  assert.match(error.message, /\((?:ECONNREFUSED 127\.0\.0\.\d:\d+, ){4}2 more\)$/);
+});
+
 test('the failure names what all addresses answered', async (t) => {
   const { port } = await startBusyServer(t);
   const client = openClient(t, { lookup, timeoutMs: 2000 });
@@ -97,8 +156,11 @@ test('the failure names what all addresses answered', async (t) => {
     collectListing(client, targetAt(`http://name.test:${port}`)),
     'timeout',
   );
-  assert.match(error.message, /\(ETIMEDOUT, ECONNREFUSED\)$/);
-  assert.equal(error.addresses, 2);
+  const [first, second] = ['127.0.0.1', '127.0.0.2'].map((address) => `${address}:${port}`);
+  assert.equal(
+    error.message,
+    `The service accepted no connection (ETIMEDOUT ${first}, ECONNREFUSED ${second})`,
+  );
 });
 
 for (const [name, accept, respond, reason] of [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
@@ -13,6 +13,7 @@ import { assertFailsWith, collectListing, openClient, OPTIONS, targetAt } from '
 import { serveHttp, serveHttps, serveProxy } from '../../support/servers.ts';
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const START_MS = 1_443_494_296_533;
 
 const ca = readFixture('tls/ca.pem').toString();
@@ -98,6 +99,41 @@ test('after a timeout on a reused connection, no poll uses another one of the sa
   await assertFailsWith(poll({ timeoutMs: 100 }), 'timeout');
   await Promise.all([poll(), poll(), poll()]);
   assert.equal(sockets.size, 6);
+});
+
+test('timeouts drop the connections of their origin alone, and only those that were open for them', async (t) => {
+  const clock = new ManualClock(START_MS);
+  const client = openClient(t, { tls: { ca } }, clock);
+  const respond = (sockets: Set<unknown>): RequestListener => {
+    return ({ socket }, response) => {
+      sockets.add(socket);
+      response.end('{}');
+    };
+  };
+  const others = new Set<unknown>();
+  const own = new Set<unknown>();
+  const waiting = [deferred(), deferred()];
+  const otherUrl = await serveHttps(t, identity, respond(others));
+  const url = await serveHttp(t, (request, response) => {
+    const [, serviceCode] = /service_code=(\d?)/.exec(request.url ?? '') ?? [];
+    if (serviceCode === '') respond(own)(request, response);
+    else waiting[Number(serviceCode)]?.resolve();
+  });
+  const poll = (serviceCode = 'TESTING') =>
+    collectListing(
+      client,
+      targetAt(url, { serviceCode, timeoutMs: 1000 * (1 + Number(serviceCode)) || HOUR_MS }),
+    );
+  const pollOther = () => collectListing(client, targetAt(otherUrl));
+  await Promise.all([poll(), pollOther()]);
+  const failures = ['0', '1'].map((code) => assertFailsWith(poll(code), 'timeout'));
+  await Promise.all(waiting.map(({ promise }) => promise));
+  for (const failure of failures) {
+    clock.advance(1000);
+    await failure;
+    await Promise.all([poll(), pollOther()]);
+  }
+  assert.deepEqual([own.size, others.size], [2, 1]);
 });
 
 test('a client with new options completes a request whose connection is being opened', async (t) => {

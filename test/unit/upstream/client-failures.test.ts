@@ -33,7 +33,8 @@ test('a request that waits for a connection until its deadline is timeout and is
   const client = openClient(t, { maxConnections: 1 });
   const blocking = collectListing(client, targetAt(url));
   const socket = await first.promise;
-  await assertFailsWith(collectListing(client, targetAt(url, { timeoutMs: 100 })), 'timeout');
+  const waited = await assertFailsWith(collectListing(client, targetAt(url, { timeoutMs: 100 })), 'timeout');
+  assert.equal(waited.message, 'No connection to the service was free within 0.1s');
   assert.equal(requests, 1);
   socket.write(WHOLE);
   assert.equal((await blocking).status, 200);

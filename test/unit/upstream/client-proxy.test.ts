@@ -22,7 +22,8 @@ describe('the proxy', () => {
       ['user:p%40ss@', `Basic ${Buffer.from('user:p@ss').toString('base64')}`],
     ] as const) {
       const client = openClient(t, { proxy: { httpProxy: proxy.url.replace('//', `//${userInfo}`) } });
-      assert.equal((await collectListing(client, targetAt(url))).body.toString(), '{}');
+      const listing = await collectListing(client, targetAt(url));
+      assert.deepEqual([listing.body.toString(), listing.viaProxy], ['{}', new URL(proxy.url).host]);
       assert.equal(proxy.seen.at(-1), `${request} ${credentials}`);
     }
   });
@@ -33,7 +34,11 @@ describe('the proxy', () => {
     const client = openClient(t, { proxy: proxied, tls: { ca } });
     assert.equal((await collectListing(client, targetAt(url))).status, 200);
     assert.deepEqual(proxy.seen, [`CONNECT ${url.replace('https://', '')} -`]);
-    await assertFailsWith(collectListing(openClient(t, { proxy: proxied }), targetAt(url)), 'tls');
+    const error = await assertFailsWith(
+      collectListing(openClient(t, { proxy: proxied }), targetAt(url)),
+      'tls',
+    );
+    assert.deepEqual([error.proxy, error.viaProxy], [undefined, new URL(proxy.url).host]);
   });
 
   it('of http is not used for https', async (t) => {
@@ -54,15 +59,28 @@ describe('the proxy', () => {
 describe('a tunnel that fails', () => {
   const TARGET = targetAt('https://127.0.0.1:1');
 
-  it('because nothing listens at the proxy is connect', async (t) => {
+  it('because nothing listens at the proxy is connect, and names its address', async (t) => {
     const httpsProxy = `http://127.0.0.1:${await findClosedPort()}`;
-    await assertFailsWith(collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET), 'connect');
+    const error = await assertFailsWith(
+      collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET),
+      'connect',
+    );
+    const { host } = new URL(httpsProxy);
+    assert.equal(error.message, `Could not connect to the proxy (ECONNREFUSED ${host})`);
+    assert.equal(error.proxy, httpsProxy);
   });
 
-  it('with a status other than 2xx is connect', async (t) => {
-    const httpsProxy = await serveRaw(t, (socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
-    await assertFailsWith(collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET), 'connect');
-  });
+  for (const status of [403, 407, 502])
+    it(`with status ${status} is connect, and names the status`, async (t) => {
+      const httpsProxy = await serveRaw(t, (socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
+      const proxy = httpsProxy.replace('//', '//user:pass-word@');
+      const error = await assertFailsWith(
+        collectListing(openClient(t, { proxy: { httpsProxy: proxy } }), TARGET),
+        'connect',
+      );
+      assert.equal(error.message, `Expected HTTP status 200 from the proxy, found ${status}`);
+      assert.deepEqual([error.code, error.proxy], [`PROXY_STATUS_${status}`, httpsProxy]);
+    });
 
   for (const [name, close] of [
     ['closes', (socket: Socket) => socket.end()],
@@ -86,16 +104,55 @@ describe('a tunnel that fails', () => {
   it('because the proxy does not respond is timeout', async (t) => {
     const httpsProxy = await serveRaw(t, () => undefined);
     const client = openClient(t, { proxy: { httpsProxy }, timeoutMs: 50 });
-    await assertFailsWith(collectListing(client, TARGET), 'timeout');
+    const { message } = await assertFailsWith(
+      collectListing(client, targetAt(TARGET.baseUrl, { timeoutMs: 50 })),
+      'timeout',
+    );
+    assert.equal(message, 'No tunnel was opened within 0.05s');
+  });
+
+  it('with status 407 names how the proxy authenticates, and nothing else of its header', async (t) => {
+    const head = 'HTTP/1.1 407 No\r\nproxy-authenticate: NTLM\r\nproxy-authenticate: Negotiate abc==\r\n\r\n';
+    const httpsProxy = await serveRaw(t, (socket) => socket.end(head));
+    const { message } = await assertFailsWith(
+      collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET),
+      'connect',
+    );
+    assert.equal(message, 'Expected HTTP status 200 from the proxy, found 407 (NTLM, Negotiate)');
+  });
+
+  it('because the authority of the proxy is not trusted is tls, and names the proxy', async (t) => {
+    const httpsProxy = await serveHttps(t, server, respond);
+    const client = openClient(t, { proxy: { httpsProxy, httpProxy: httpsProxy }, tls: { ca } });
+    for (const target of [TARGET, targetAt('http://127.0.0.1:1')]) {
+      const error = await assertFailsWith(collectListing(client, target), 'tls');
+      assert.match(error.message, /^Could not establish a trusted TLS connection to the proxy \(UNABLE_TO/);
+      assert.equal(error.proxy, httpsProxy);
+    }
+  });
+
+  it('because the name of the proxy is unknown is dns, and names the proxy', async (t) => {
+    const unknown = Object.assign(new Error('No such name'), { code: 'ENOTFOUND' });
+    const proxy = 'http://proxy.test:3128';
+    const client = openClient(t, {
+      proxy: { httpsProxy: proxy, httpProxy: proxy },
+      lookup: (_hostname, _options, answer) => answer(unknown, []),
+    });
+    for (const target of [TARGET, targetAt('http://127.0.0.1:1')]) {
+      const error = await assertFailsWith(collectListing(client, target), 'dns');
+      assert.equal(error.message, 'The name of the proxy could not be resolved (ENOTFOUND)');
+      assert.equal(error.proxy, proxy);
+    }
   });
 
   it('with 407 for plain http is connect', async (t) => {
     const httpProxy = await serveHttp(t, (_request, response) => {
       response.writeHead(407).end('credentials required');
     });
-    await assertFailsWith(
+    const error = await assertFailsWith(
       collectListing(openClient(t, { proxy: { httpProxy } }), targetAt('http://127.0.0.1:1')),
       'connect',
     );
+    assert.equal(error.code, 'PROXY_STATUS_407');
   });
 });

@@ -8,7 +8,7 @@ import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { collectListing, assertFailsWith, openClient, OPTIONS, targetAt } from './collect-listing.ts';
-import { serveHttp } from '../../support/servers.ts';
+import { serveHttp, serveRaw } from '../../support/servers.ts';
 
 const BODY = Buffer.from(JSON.stringify({ ret: 0, user_list: [], task_list: [], fill: 'é'.repeat(200_000) }));
 const MIB = 1024 * 1024;
@@ -46,6 +46,15 @@ test('four informational responses before the listing are ignored', async (t) =>
   assert.equal((await collectListing(openClient(t), targetAt(url))).body.toString(), '{}');
 });
 
+test('a status for which no request asks is no lost connection', async (t) => {
+  const url = await serveRaw(t, (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'));
+  const error = await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'http_status');
+  assert.deepEqual(
+    [error.message, error.status, error.code],
+    ['Expected HTTP status 2xx, found 100', 100, 'UNASKED_STATUS'],
+  );
+});
+
 test('a request ends at its deadline by the clock of the client', async (t) => {
   const hasArrived = deferred();
   const url = await serveHttp(t, () => hasArrived.resolve());
@@ -54,7 +63,7 @@ test('a request ends at its deadline by the clock of the client', async (t) => {
   const failure = assertFailsWith(collectListing(openClient(t, {}, clock), target), 'timeout');
   await hasArrived.promise;
   clock.advance(3_600_000);
-  assert.equal((await failure).message, 'The poll exceeded its timeout of 3600s');
+  assert.equal((await failure).message, `The service did not respond within 3600s (${new URL(url).host})`);
   assert.equal(clock.sleeperCount, 0);
 });
 

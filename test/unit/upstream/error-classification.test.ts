@@ -4,7 +4,8 @@ import { inspect } from 'node:util';
 
 import { errors } from 'undici';
 
-import { NO_WASM_MEMORY, toUpstreamError } from '../../../src/upstream/error-classification.ts';
+import { toUpstreamError } from '../../../src/upstream/error-classification.ts';
+import { NO_WASM_MEMORY } from '../../../src/upstream/error-codes.ts';
 
 function createSystemError(code: string): Error {
   return Object.assign(new Error('message of the system'), { code });
@@ -61,10 +62,18 @@ describe('error classification', () => {
     [true, 'reset', 'The body is not as long as Content-Length says'],
   ] as const) {
     it(`a mismatch of Content-Length ${hasHeaders ? 'after' : 'before'} the headers is ${reason}`, () => {
-      const error = toUpstreamError(new errors.ResponseContentLengthMismatchError(), hasHeaders);
+      const error = toUpstreamError(new errors.ResponseContentLengthMismatchError(), { hasHeaders });
       assert.deepEqual([error.reason, error.message], [reason, sentence]);
     });
   }
+
+  it('finds the code of the certificate of a proxy', () => {
+    const inner = createSystemError('ERR_TLS_CERT_ALTNAME_INVALID');
+    const error = toUpstreamError(
+      new errors.SecureProxyConnectionError(inner, 'Secure Proxy Connection failed'),
+    );
+    assert.deepEqual([error.reason, error.code], ['tls', 'ERR_TLS_CERT_ALTNAME_INVALID']);
+  });
 
   it('finds the code in the cause', () => {
     assert.equal(

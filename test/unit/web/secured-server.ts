@@ -12,6 +12,7 @@ import type {
   RequestRejectionReason,
   WebMetrics,
 } from '../../../src/metrics/web-metrics.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { LOCAL_FILE_SYSTEM } from '../../../src/config/file-system.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { respondText } from '../../../src/web/http-messages.ts';
@@ -96,7 +97,7 @@ export async function startSecuredServer(
     format: 'json',
     destination: { write: (line) => lines.push(line) },
   });
-  const source = await openWebConfiguration(path, LOCAL_FILE_SYSTEM, logger);
+  const source = await openWebConfiguration(path, LOCAL_FILE_SYSTEM, systemClock, logger);
   const metrics = new RecordedWebMetrics();
   lines.length = 0;
   const server = await startWebServer({

@@ -54,6 +54,12 @@ test('an address whose name is unknown is an error that names it', (t) =>
     /found "a\.\.b:0", whose name is unknown \(ENOTFOUND\)/,
   ));
 
+test('a link-local address without a zone is an error that asks for it', (t) =>
+  assert.rejects(
+    start(t, { addresses: [{ host: 'fe80::1', port: 0 }] }),
+    /found "\[fe80::1\]:0", which needs the zone of an interface, as in \[fe80::1%eth0\] \(E\w+\)/,
+  ));
+
 for (const [name, ips, expected] of [
   ['every address', ['127.0.0.1', '127.0.0.2'], ['127.0.0.1', '127.0.0.2']],
   ['each address once', ['127.0.0.1', '127.0.0.1'], ['127.0.0.1']],

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { loadWebConfiguration } from '../../../../src/web/security/web-configuration-file.ts';
+import {
+  findWebWarnings,
+  loadWebConfiguration,
+} from '../../../../src/web/security/web-configuration-file.ts';
 import { catchConfigErrorMessage } from '../../../support/configuration.ts';
-import { assertGolden, readFixture } from '../../../support/fixtures.ts';
+import { assertGolden, readFixture, readIdentity } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { certificateFolder } from '../secured-server.ts';
 import { CASES, HASH } from './web-configuration-cases.ts';
@@ -62,6 +65,31 @@ test('user names keep their spelling', async (t) => {
   const { users } = await load(path);
   assert.deepEqual([...users.keys()], ['007', 'yes', '0x1F', '__proto__']);
 });
+
+for (const [name, found] of [
+  ['server', []],
+  ['brainpool', [/curve brainpoolP256r1; every handshake fails/]],
+  ['expired', [/expected a certificate that is valid, found one that expired on 2001-01-01/]],
+  ['not-yet-valid', [/found one that begins on 2090-01-01/]],
+  ['nameless', [/expected a host name or address of this server in subjectAltName, found none/]],
+  [
+    'client',
+    [/expected a certificate for servers, found one for other uses/, /in subjectAltName, found none/],
+  ],
+] as const)
+  test(`of the server certificate ${name}, ${found.length} warnings tell why no scraper takes it`, async (t) => {
+    const path = join(certificateFolder(t), 'web.yml');
+    const { cert, key } = readIdentity(name);
+    writeFileSync(join(dirname(path), 'own.pem'), cert);
+    writeFileSync(join(dirname(path), 'own.key'), key);
+    writeFileSync(path, 'tls_server_config: { cert_file: own.pem, key_file: own.key }');
+    const warnings = findWebWarnings(await load(path), Date.parse('2026-01-01'));
+    assert.equal(warnings.length, found.length, warnings.join('\n'));
+    for (const [index, pattern] of found.entries()) {
+      assert.match(warnings[index] ?? '', /^tls_server_config\.cert_file: /);
+      assert.match(warnings[index] ?? '', pattern);
+    }
+  });
 
 test('the error for an unreadable file has its path', async () => {
   const message = await catchConfigErrorMessage(() => load('/nowhere/web.yml'));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemClock } from '../../../../src/runtime/clock.ts';
 import { createLogger } from '../../../../src/runtime/logger.ts';
 import {
   openWebConfiguration,
@@ -30,7 +31,7 @@ async function open(first: string | undefined) {
   };
   const files = { ...NO_FILES, readFile, readStamp };
   const logger = createLogger({ level: 'debug', format: 'json', destination });
-  const source = await openWebConfiguration(PATH, files, logger);
+  const source = await openWebConfiguration(PATH, files, systemClock, logger);
   return {
     source,
     lines,
