@@ -1,135 +1,141 @@
-import { recordOf } from '../../../src/families/record-of.ts';
-import { LISTED_GROUPS, RECORD_GROUPS } from '../../../src/listing/label-groups.ts';
-import { OWN_INPUT, type Listing, type ListingRows, type TaskReading } from '../../../src/listing/listing.ts';
-import { TextRows } from '../../../src/listing/rows.ts';
-import { computeEgress, countConnections, type NightCode, type NightTask } from '../night/truth.ts';
-import type { Timeline } from '../night/timeline.ts';
+import type { TaskRecord } from '../listing-records.ts';
+import { Timeline } from '../night/timeline.ts';
+import { buildOutputRecord, buildTaskRecord } from '../record-builders.ts';
+import type { Answer } from '../tally-process.ts';
 
-/** A task that may restart every so many seconds, with a new id. */
-export interface ServiceTask extends NightTask {
-  readonly restartSeconds?: Timeline<number>;
+/** The truth changes in steps of so many seconds, and polls fall on them. */
+export const STEP_SECONDS = 5;
+/** Bytes per second. */
+const INPUT_RATE = 500_000;
+const OUTPUT_RATE = 250_000;
+
+/** The name of the expected stream. */
+export const EXPECTED_NAME = 'main';
+
+/** A stream, which the service lists as one task after another. */
+export interface Stream {
+  readonly name: string | undefined;
+  readonly server: Timeline<string>;
+  /** A run begins whenever it becomes true. */
+  readonly runs: Timeline<boolean>;
+  /** Whether listings leave it out while it runs. */
+  readonly isHidden: Timeline<boolean>;
+  readonly hasInput: Timeline<boolean>;
+  readonly viewers: Timeline<number>;
+  /** A run ends and another begins after so many seconds; 0: never. */
+  readonly restartSeconds: Timeline<number>;
+  /** When its byte counts begin again while it runs. */
+  readonly resets: number[];
+  /** Whether its runs have the same id. */
+  readonly reusesId: Timeline<boolean>;
+  readonly isFile: boolean;
 }
 
-export interface ServiceCode extends NightCode {
-  readonly tasks: readonly ServiceTask[];
+export interface Service {
+  readonly streams: Stream[];
+  readonly users: Timeline<number>;
+  /** Whether servers deliver bytes. */
+  readonly delivers: ReadonlyMap<string, Timeline<boolean>>;
+  readonly answers: Timeline<boolean>;
+  /** The answer is that of so many polls ago. */
+  readonly answerAge: Timeline<number>;
 }
 
-/** Bytes flow in steps of so many seconds. */
-const FLOW_SECONDS = 5;
+export function createStream(server: string, fields: Partial<Stream> = {}): Stream {
+  return {
+    name: undefined,
+    server: new Timeline(server),
+    runs: new Timeline(true),
+    isHidden: new Timeline(false),
+    hasInput: new Timeline(true),
+    viewers: new Timeline(0),
+    restartSeconds: new Timeline(0),
+    resets: [],
+    reusesId: new Timeline(false),
+    isFile: false,
+    ...fields,
+  };
+}
 
 interface Run {
-  number: number;
-  startedAt: number | undefined;
+  id: string;
+  startedAt: number;
   inputBytes: number;
   outputBytes: number;
 }
 
-/** The service as the truth of a night has it: what flows, and the listings that it answers with. */
-export class Service {
-  readonly #code: ServiceCode;
-  readonly #runs: Map<ServiceTask, Run>;
-  #second: number;
+/** The service as it runs: what flows in the steps of a night, and what it answers. */
+export class RunningService {
+  readonly #service: Service;
+  readonly #runs = new Map<Stream, Run>();
+  readonly #answers: Answer[] = [];
+  #runCount = 0;
+  #second = 0;
 
-  constructor(code: ServiceCode, startSecond: number) {
-    this.#code = code;
-    this.#second = startSecond;
-    // Tasks have run for an hour when the night begins.
-    this.#runs = new Map(
-      code.tasks.map((task) => [task, { number: 0, startedAt: -3600, inputBytes: 2e9, outputBytes: 1e9 }]),
-    );
+  constructor(service: Service) {
+    this.#service = service;
+    // Streams have run for an hour when the night begins.
+    for (const stream of service.streams)
+      if (stream.runs.at(0)) {
+        const run = this.#begin(stream, -3600);
+        if (stream.hasInput.at(-3600)) Object.assign(run, { inputBytes: 1.8e9, outputBytes: 1e9 });
+      }
   }
 
-  list(second: number): Listing {
-    for (; this.#second < second; this.#second += FLOW_SECONDS) this.#flow(this.#second);
-    const rows = recordOf(
-      [...RECORD_GROUPS, ...LISTED_GROUPS],
-      (group) => new TextRows(group),
-    ) as unknown as ListingRows & {
-      readonly [G in 'outputs' | 'taskServers' | 'userServers' | 'renditions']: TextRows<G>;
-    };
-    const tasks = new Map<string, TaskReading>();
-    const connections = this.#countConnections(second);
-    for (const [index, task] of this.#code.tasks.entries()) {
-      if (!task.isListed.at(second)) continue;
-      const { number, inputBytes, outputBytes } = this.#runs.get(task) ?? {
-        number: 0,
-        inputBytes: 0,
-        outputBytes: 0,
-      };
-      const { server: vsId, name } = task;
-      const id = `${index}-${number}`;
-      const outputRow = rows.outputs.find(vsId, 'flv');
-      const own = connections.get(task) ?? 0;
-      const outputCount = task.outputs.at(second);
-      for (const [family, amount] of [
-        ['outputs', outputCount],
-        ['httpConnections', own],
-        ['outputsUnwatched', own === 0 ? outputCount : 0],
-        ['httpOutputBytes', 0],
-      ] as const)
-        rows.outputs.add(outputRow, family, amount);
-      const renditionRow = rows.renditions.find('libx264', 'aac', '640x360');
-      rows.renditions.add(renditionRow, 'outputRenditions', outputCount);
-      rows.renditions.add(renditionRow, 'renditionHttpConnections', own);
-      rows.taskServers.count('tasks', 1, vsId);
-      rows.taskServers.count('tasksWithProgress', 0, vsId);
-      rows.userServers.count('serverOnlineUsers', 0, vsId);
-      tasks.set(id, {
-        id,
-        vsId,
-        name,
-        progress: 0,
-        inputCount: 1,
-        inputs: [{ identity: OWN_INPUT, bytes: Math.round(inputBytes) }],
-        protocol: 'rtmp',
-        outputs: Array.from({ length: outputCount }, (_, output) => ({
-          identity: output,
-          bytes: output === 0 ? Math.round(outputBytes) : 0,
-          connections: output === 0 ? own : 0,
-          outputRow,
-          renditionRow,
-        })),
-        connections: own,
+  answer(second: number): Answer {
+    for (; this.#second < second; this.#second += STEP_SECONDS)
+      for (const stream of this.#service.streams) this.#flow(stream, this.#second);
+    this.#answers.push({ users: this.#service.users.at(second), tasks: this.#list(second) });
+    const fresh = this.#answers.length - 1;
+    const answer = this.#answers[Math.max(0, fresh - this.#service.answerAge.at(second))];
+    return answer ?? { users: 0, tasks: [] };
+  }
+
+  #begin(stream: Stream, second: number): Run {
+    const before = this.#runs.get(stream);
+    const keepsId = before !== undefined && stream.reusesId.at(second);
+    if (!keepsId) this.#runCount += 1;
+    const id = keepsId ? before.id : `task-${this.#runCount}`;
+    const run = { id, startedAt: second, inputBytes: 0, outputBytes: 0 };
+    this.#runs.set(stream, run);
+    return run;
+  }
+
+  #flow(stream: Stream, second: number): void {
+    if (!stream.runs.at(second)) return;
+    const last = this.#runs.get(stream);
+    const restartSeconds = stream.restartSeconds.at(second);
+    const wasRunning = last !== undefined && stream.runs.at(second - STEP_SECONDS);
+    const isDue = last !== undefined && restartSeconds > 0 && second - last.startedAt >= restartSeconds;
+    const run = wasRunning && !isDue ? last : this.#begin(stream, second);
+    if (stream.resets.includes(second)) Object.assign(run, { inputBytes: 0, outputBytes: 0 });
+    if (!stream.hasInput.at(second)) return;
+    run.inputBytes += INPUT_RATE * STEP_SECONDS;
+    if (this.#service.delivers.get(stream.server.at(second))?.at(second) === true)
+      run.outputBytes += stream.viewers.at(second) * OUTPUT_RATE * STEP_SECONDS;
+  }
+
+  #list(second: number): readonly TaskRecord[] {
+    return this.#service.streams.flatMap((stream) => {
+      const run = this.#runs.get(stream);
+      // A run that begins now is listed from the next step on.
+      if (run === undefined || !stream.runs.at(second - STEP_SECONDS)) return [];
+      if (!stream.runs.at(second) || stream.isHidden.at(second)) return [];
+      const output = buildOutputRecord({
+        format: 'flv',
+        httpOutputBytes: run.outputBytes,
+        httpConnectionsNum: stream.viewers.at(second),
       });
-    }
-    return {
-      users: this.#code.users.at(second),
-      taskCount: tasks.size,
-      tasks,
-      rows,
-      firstRejected: [],
-      ofPolledCode: tasks.size,
-    };
-  }
-
-  /** The viewers of a server watch its first task. */
-  #countConnections(second: number): ReadonlyMap<ServiceTask, number> {
-    const { tasks, servers } = this.#code;
-    const found = new Map<ServiceTask, number>();
-    for (const server of servers) {
-      const first = tasks.find((task) => task.server === server && task.isListed.at(second));
-      if (first !== undefined) found.set(first, countConnections(this.#code, server, second));
-    }
-    return found;
-  }
-
-  #flow(second: number): void {
-    const { tasks, servers } = this.#code;
-    for (const task of tasks) {
-      const run = this.#runs.get(task);
-      if (run === undefined) continue;
-      const restarts = task.restartSeconds?.at(second) ?? 0;
-      const isEnding = restarts > 0 && second - (run.startedAt ?? second) >= restarts;
-      if (!task.isListed.at(second) || isEnding)
-        Object.assign(run, { startedAt: undefined, inputBytes: 0, outputBytes: 0 });
-      if (!task.isListed.at(second)) continue;
-      if (run.startedAt === undefined) Object.assign(run, { startedAt: second, number: run.number + 1 });
-      run.inputBytes += task.inputRate.at(second) * FLOW_SECONDS;
-    }
-    for (const server of servers) {
-      const first = tasks.find((task) => task.server === server && task.isListed.at(second));
-      const run = first && this.#runs.get(first);
-      if (run) run.outputBytes += computeEgress(this.#code, server, second) * FLOW_SECONDS;
-    }
+      return [
+        buildTaskRecord({
+          id: run.id,
+          name: stream.name,
+          vsId: stream.server.at(second),
+          progress: stream.isFile ? 1 + (second - run.startedAt) / 100 : 0,
+          inputBytes: run.inputBytes,
+          outputs: [output],
+        }),
+      ];
+    });
   }
 }

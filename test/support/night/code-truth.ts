@@ -1,5 +1,4 @@
 import {
-  computeEgress,
   countConnections,
   countListed,
   countReceiving,
@@ -7,7 +6,6 @@ import {
   isNameUp,
   MIN_INPUT_RATE,
   NIGHT_SECONDS,
-  OUTPUT_RATE,
   OUTPUTS,
   receives,
   STEP_SECONDS,
@@ -137,35 +135,6 @@ export class CodeTruth {
     return own.length > 0 && own.every(({ inputRate }) => inputRate.at(second) < MIN_INPUT_RATE);
   }
 
-  connections(step: number): number {
-    return this.code.servers.reduce(
-      (sum, server) => sum + countConnections(this.code, server, step * STEP_SECONDS),
-      0,
-    );
-  }
-
-  /** What viewers receive, as a share of what they should. */
-  deliveredShare(step: number): number {
-    const bytes = this.code.servers.reduce(
-      (sum, server) => sum + computeEgress(this.code, server, step * STEP_SECONDS),
-      0,
-    );
-    return bytes / Math.max(1, this.connections(step) * OUTPUT_RATE);
-  }
-
-  /**
-   * The share that viewers received before at least five of them have received less than a quarter of it for
-   * six minutes.
-   */
-  findEgressDrop(step: number): number | undefined {
-    const before = readLevel((at) => this.deliveredShare(at), step - 7 * STEPS_OF_MINUTE);
-    const isLow = (at: number): boolean =>
-      this.deliveredShare(at) < 0.25 * before && this.connections(at) >= 6;
-    return step > 7 * STEPS_OF_MINUTE && before > 0.5 && this.all(step - 6 * STEPS_OF_MINUTE, step, isLow)
-      ? before
-      : undefined;
-  }
-
   deliversNothing(server: string, step: number): boolean {
     const second = step * STEP_SECONDS;
     const isFed = this.code.tasks.some((task) => task.server === server && receives(task, second));
@@ -198,7 +167,8 @@ export class CodeTruth {
         countConnections(this.code, server, step * STEP_SECONDS) >= 6
           ? 1
           : undefined,
-      (step) => !fails(step),
+      // The watch lasts while viewers remain.
+      (step) => !fails(step) || countConnections(this.code, server, step * STEP_SECONDS) === 0,
     );
   }
 

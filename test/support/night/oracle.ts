@@ -1,4 +1,4 @@
-import { listConditions, type Condition } from './conditions.ts';
+import { listAlertConditions, type AlertCondition } from './alert-conditions.ts';
 import type { Labels } from './evaluation.ts';
 import { isSilencedBy, type SentAlert } from './notifications.ts';
 import { STEPS_OF_MINUTE, type Night, type NightCode } from './truth.ts';
@@ -21,28 +21,28 @@ const KEEP_FIRING_MINUTES = 12;
 
 const isShown = ({ hiddenBy }: SentAlert): boolean => hiddenBy === undefined;
 
-function isAbout(labels: Labels, { alert, subject }: Condition): boolean {
+function isAbout(labels: Labels, { alert, subject }: AlertCondition): boolean {
   return (
     labels['alertname'] === alert &&
     Object.entries(subject).every(([label, value]) => labels[label] === value)
   );
 }
 
-/** Judges what receivers are told in a night by what is true. */
-export function judgeNight(night: Night, sent: Sent): readonly Violation[] {
-  const conditions = listConditions(night);
+/** Compares what receivers are told in a night with what is true. */
+export function checkNight(night: Night, sent: Sent): readonly Violation[] {
+  const conditions = listAlertConditions(night);
   return [
-    ...conditions.flatMap((condition) => judgeCondition(night, condition, conditions, sent)),
-    ...judgeCalm(conditions, sent),
-    ...night.codes.flatMap((code) => judgeOnce(code, sent)),
+    ...conditions.flatMap((condition) => checkCondition(night, condition, conditions, sent)),
+    ...checkCalm(conditions, sent),
+    ...night.codes.flatMap((code) => checkOnce(code, sent)),
   ];
 }
 
 /** Whether an alert that may stand for another is true, and about the same subject or its service code. */
 function isTrueCause(
   { labels }: SentAlert,
-  condition: Condition,
-  all: readonly Condition[],
+  condition: AlertCondition,
+  all: readonly AlertCondition[],
   minute: number,
 ): boolean {
   const { alertname = '', service_code: code } = labels;
@@ -61,10 +61,10 @@ function isTrueCause(
 }
 
 /** The first violation of "told" or "not over" of each time for which a condition lasts. */
-function judgeCondition(
+function checkCondition(
   { silences }: Night,
-  condition: Condition,
-  all: readonly Condition[],
+  condition: AlertCondition,
+  all: readonly AlertCondition[],
   sent: Sent,
 ): readonly Violation[] {
   const violations: Violation[] = [];
@@ -111,7 +111,7 @@ function describe(hiddenBy: SentAlert['hiddenBy']): string {
 }
 
 /** Pages that begin while what they say is not so. */
-function judgeCalm(conditions: readonly Condition[], sent: Sent): readonly Violation[] {
+function checkCalm(conditions: readonly AlertCondition[], sent: Sent): readonly Violation[] {
   return sent.flatMap((alerts, minute) => {
     const before = new Set(
       (sent[minute - 1] ?? []).filter(isShown).map(({ labels }) => JSON.stringify(labels)),
@@ -134,7 +134,7 @@ function judgeCalm(conditions: readonly Condition[], sent: Sent): readonly Viola
 /**
  * One cause is one page and one warning: a code to which one thing happens has one alert of each severity.
  */
-function judgeOnce({ serviceCode, incidents }: NightCode, sent: Sent): readonly Violation[] {
+function checkOnce({ serviceCode, incidents }: NightCode, sent: Sent): readonly Violation[] {
   const [incident, ...others] = incidents;
   if (incident === undefined || others.length > 0) return [];
   return (['critical', 'warning'] as const).flatMap((severity) => {

@@ -1,12 +1,12 @@
 import { evaluateRules, type FiringAlerts } from './evaluation.ts';
 import { notify, readInhibitions, type SentAlert } from './notifications.ts';
-import { judgeNight, type Violation } from './oracle.ts';
+import { checkNight, type Violation } from './oracle.ts';
 import { findResidue } from './residues.ts';
 import { imagineNight } from './script.ts';
 import { exposeNight } from './series.ts';
 import type { Night } from './truth.ts';
 
-/** The texts of the two files that a night judges. */
+/** The texts of the two files that decide what receivers are told. */
 export interface AlertFiles {
   readonly rules: string;
   readonly alertmanager: string;
@@ -21,9 +21,9 @@ export interface NightReport {
   readonly residues: readonly string[];
 }
 
-/** Runs a night through the rules and Alertmanager's inhibitions, and judges what receivers are told. */
+/** Runs a night through the rules and Alertmanager's inhibitions, and checks what receivers are told. */
 export async function runNight(seed: number, files: AlertFiles): Promise<NightReport> {
-  return judgeAlerts(seed, await evaluateNight(seed, files), files);
+  return checkAlerts(seed, await evaluateNight(seed, files), files);
 }
 
 /** Evaluates the rules on a night, which takes seconds. */
@@ -42,15 +42,15 @@ export async function evaluateNight(
   });
 }
 
-/** Judges what receivers are told of the alerts that fire in a night. */
-export function judgeAlerts(
+/** Checks what receivers are told of the alerts that fire in a night. */
+export function checkAlerts(
   seed: number,
   firing: FiringAlerts,
   { alertmanager }: Pick<AlertFiles, 'alertmanager'>,
 ): NightReport {
   const night = imagineNight(seed);
   const sent = notify(firing, readInhibitions(alertmanager), night.silences);
-  const found = judgeNight(night, sent);
+  const found = checkNight(night, sent);
   return {
     night,
     sent,

@@ -1,13 +1,5 @@
 import type { Violation } from './oracle.ts';
-import {
-  isLongSilent,
-  isNameUp,
-  NIGHT_SECONDS,
-  type Incident,
-  type Night,
-  type NightCode,
-  type Replica,
-} from './truth.ts';
+import { NIGHT_SECONDS, type Incident, type Night, type NightCode, type Replica } from './truth.ts';
 
 /** A violation of the contract that stays, as deploy/prometheus/README.md says. */
 interface Residue {
@@ -33,84 +25,28 @@ export const RESIDUES: readonly Residue[] = [
     },
   },
   {
-    // For minutes after the restart none is stalled, which is more than a tenth of an hour.
-    name: 'tasks that have long been silent are new after a restart without state, where polls are minutes apart',
-    matches: ({ replicas }, { clause, alert, minute }, { tasks, intervalSeconds }) =>
-      ['once', 'calm'].includes(clause) &&
-      /XvsIngestSt(?:alled|opped)/.test(alert) &&
-      intervalSeconds > 60 &&
-      tasks.some(isLongSilent) &&
-      replicas
-        .filter(({ hasState }) => !hasState)
-        .flatMap(listStops)
-        .some(({ to }) => isWithin(minute, to, 15 * 60 + 2 * intervalSeconds)),
-  },
-  {
-    name: 'tasks that have long been silent are new where their server left and comes back',
-    matches: (_night, { clause, alert, minute }, { tasks, incidents, intervalSeconds }) =>
-      ['once', 'calm'].includes(clause) &&
-      alert.includes('XvsIngestStopped') &&
+    name: 'what is lost while an exporter without state does not run is not told, or for ten minutes',
+    matches: ({ replicas }, { clause, alert, subject }, { incidents, answers, intervalSeconds }) =>
+      ['told', 'not over'].includes(clause) &&
+      /Xvs(?:ServerDisappeared|TasksVanished|TasksDropped|UsersDropped)/.test(alert) &&
       incidents.some(
-        ({ kind, about, to }) =>
-          kind === 'server leaves' &&
-          tasks.some((task) => task.server === about && isLongSilent(task)) &&
-          isWithin(minute, to, 10 * 60 + 2 * intervalSeconds),
-      ),
-  },
-  {
-    // Their viewers stay where nothing comes.
-    name: 'as streams end among tasks that have long been silent, viewers receive less each, and two alerts warn',
-    matches: (_night, { clause, alert, reason }, { tasks }) =>
-      clause === 'once' &&
-      alert === 'XvsEgressDropped + XvsTasksDropped' &&
-      reason.endsWith('one evening') &&
-      tasks.some(isLongSilent),
-  },
-  {
-    name: 'what is lost within two minutes after ingest has recovered is part of its stop',
-    matches: (_night, { clause, minute, reason }, { incidents, intervalSeconds }) =>
-      clause === 'told' &&
-      reason.includes('XvsIngestStopped') &&
-      incidents.some(
-        ({ kind, to }) =>
-          kind === 'ingest cut' &&
-          incidents.some(
-            ({ from }) =>
-              from >= to && from <= to + 2 * 60 + intervalSeconds && isWithin(minute, from, 60 * 60),
-          ),
-      ),
-  },
-  {
-    // It keeps firing for five minutes.
-    name: 'a stream that recovers minutes before the end of the alert that hides it is reported then',
-    matches: (_night, { clause, alert, subject, minute }, code) => {
-      const { task_name: name = '' } = subject;
-      const seconds = 5 * 60 + 2 * code.intervalSeconds;
-      return (
-        clause === 'calm' &&
-        alert === 'XvsExpectedTaskDown' &&
-        code.incidents.some(({ kind, to }) => kind === 'ingest cut' && isWithin(minute, to, 10 * 60)) &&
-        Array.from({ length: seconds }, (_, past) => minute * 60 - past).some(
-          (second) => !isNameUp(code, name, second),
-        )
-      );
-    },
-  },
-  {
-    name: 'a server that leaves while an exporter without state does not run is not missed',
-    matches: ({ replicas }, { clause, alert, subject }, { incidents, intervalSeconds }) =>
-      clause === 'told' &&
-      alert === 'XvsServerDisappeared' &&
-      incidents.some(
-        ({ kind, from, about }) =>
-          kind === 'server leaves' &&
-          about === subject['vs_id'] &&
+        ({ from, about }) =>
+          (subject['vs_id'] === undefined || subject['vs_id'] === about) &&
           replicas.every(
             (replica) =>
               !replica.hasState &&
-              listStops(replica).some((stop) => from >= stop.from - intervalSeconds && from < stop.to),
+              listStops(replica).some(
+                (stop) => from < stop.to && !hasListing(answers, intervalSeconds, from, stop.from),
+              ),
           ),
       ),
+  },
+  {
+    // What hides them fires after three minutes, and they hold for two.
+    name: 'alerts end minutes after all exporters, before the alert on the exporter begins',
+    matches: ({ replicas }, { clause, minute }) =>
+      clause === 'not over' &&
+      replicas.every((replica) => listStops(replica).some(({ from }) => isWithin(minute, from, 5 * 60))),
   },
 ];
 
@@ -127,6 +63,18 @@ function findIncident({ incidents }: NightCode, kind: string): Incident | undefi
 
 function isWithin(minute: number, from: number, seconds: number): boolean {
   return minute * 60 >= from && minute * 60 <= from + seconds;
+}
+
+/** Whether a good listing is taken in a time. */
+function hasListing(
+  answers: NightCode['answers'],
+  intervalSeconds: number,
+  from: number,
+  to: number,
+): boolean {
+  for (let poll = Math.ceil(from / intervalSeconds) * intervalSeconds; poll < to; poll += intervalSeconds)
+    if (answers.at(poll)) return true;
+  return false;
 }
 
 /** The times in which a process did not run. */

@@ -3,7 +3,8 @@ import { PollHistory } from '../../../src/poller/poll-history.ts';
 import { NO_POLLS } from '../../../src/poller/poll-metrics.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
 import { deployPath } from '../deploy-files.ts';
-import { CodeProcess } from '../loss-nights/process.ts';
+import { TallyProcess } from '../tally-process.ts';
+import { NightService } from './service.ts';
 import {
   MIN_INPUT_RATE,
   OUTPUTS,
@@ -79,6 +80,7 @@ function exposeReplica(
     about('process_start_time_seconds', startedAt);
     about('xvs_exporter_config_last_reload_success_timestamp_seconds', startedAt);
     about('xvs_exporter_service_codes', configured.length);
+    about('xvs_exporter_shards', 1);
     for (const one of configured) for (const sample of one.collect(now)) put(step, sample);
   }
 }
@@ -86,14 +88,17 @@ function exposeReplica(
 /** A code that the real tally follows, and what the real store exposes of it. */
 class PolledNightCode {
   readonly code: NightCode;
-  readonly #process: CodeProcess;
+  readonly #service: NightService;
+  readonly #process: TallyProcess;
   #state: CodeState;
 
   constructor(code: NightCode, hasState: boolean) {
     this.code = code;
-    this.#process = new CodeProcess(code, hasState, -EARLIER_SECONDS);
+    const { serviceCode, intervalSeconds: interval } = code;
+    this.#service = new NightService(code, -EARLIER_SECONDS);
+    const options = { serviceCode, pollIntervalMs: interval * 1000 };
+    this.#process = new TallyProcess(options, hasState, -EARLIER_SECONDS);
     this.#state = this.#begin();
-    const { intervalSeconds: interval } = code;
     for (const second of [-EARLIER_SECONDS, -2 * interval, -interval]) this.poll(second);
   }
 
@@ -127,7 +132,8 @@ class PolledNightCode {
         ? undefined
         : { reason: 'timeout', message: '', remedies: [], sinceMs: atMs, pausedUntilMs: undefined },
     };
-    if (isGood) this.#state = { ...this.#state, snapshot: this.#process.poll(second) };
+    if (!isGood) return;
+    this.#state = { ...this.#state, snapshot: this.#process.poll(this.#service.answer(second), second) };
   }
 
   *collect(second: number): Generator<Sample> {

@@ -4,7 +4,7 @@ import { readDeployFile } from '../../../support/deploy-files.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import type { FiringAlerts } from '../../../support/night/evaluation.ts';
 import { PLANTED_FAULTS } from '../../../support/night/faults.ts';
-import { evaluateNight, formatReport, judgeAlerts } from '../../../support/night/report.ts';
+import { evaluateNight, formatReport, checkAlerts } from '../../../support/night/report.ts';
 
 const files = {
   rules: readDeployFile('prometheus/rules/alerts.yml'),
@@ -24,7 +24,7 @@ async function evaluate(seed: number, rules: string): Promise<FiringAlerts> {
 test('receivers are told what is so in 40 random nights, and nothing else', async (t) => {
   if (!isInstalled(t, 'promtool')) return;
   for (let seed = 1; seed <= 40; seed += 1) {
-    const report = judgeAlerts(seed, await evaluate(seed, files.rules), files);
+    const report = checkAlerts(seed, await evaluate(seed, files.rules), files);
     assert.deepEqual(report.violations, [], formatReport(report));
   }
 });
@@ -33,6 +33,6 @@ for (const { name, seed, plant } of PLANTED_FAULTS)
   test(`the random night ${seed} finds that ${name}`, async (t) => {
     if (!isInstalled(t, 'promtool')) return;
     const planted = plant(files);
-    const { violations } = judgeAlerts(seed, await evaluate(seed, planted.rules), planted);
+    const { violations } = checkAlerts(seed, await evaluate(seed, planted.rules), planted);
     assert.notDeepEqual(violations, []);
   });

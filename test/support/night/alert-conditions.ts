@@ -3,7 +3,7 @@ import type { Labels } from './evaluation.ts';
 import { STEP_SECONDS, STEPS, STEPS_OF_MINUTE, type Night } from './truth.ts';
 
 /** What an alert promises to tell of a subject. */
-export interface Condition {
+export interface AlertCondition {
   readonly alert: string;
   readonly severity: 'critical' | 'warning';
   /** The labels that name the subject. */
@@ -14,7 +14,7 @@ export interface Condition {
   readonly causes: readonly string[];
   /** Whether an alert is due at a step. */
   holds(step: number): boolean;
-  /** Whether an alert is allowed: the condition holds, held a moment ago, or nearly holds. */
+  /** Whether an alert is allowed: its condition holds, held a moment ago, or nearly holds. */
   mayHold(step: number): boolean;
   /** Whether current listings show it. */
   isKnown(step: number): boolean;
@@ -26,7 +26,7 @@ const INGEST = ['XvsIngestStopped', ...API];
 const ALL_TASKS = ['XvsTasksVanished', ...INGEST];
 
 /** Lists all conditions of a night. */
-export function listConditions(night: Night): readonly Condition[] {
+export function listAlertConditions(night: Night): readonly AlertCondition[] {
   const truths = night.codes.map((code) => new CodeTruth(night, code));
   const exporter = truths[0];
   if (exporter === undefined) return [];
@@ -42,11 +42,11 @@ export function listConditions(night: Night): readonly Condition[] {
       isKnown: () => true,
     },
     listServiceCodesDropped(night),
-    ...truths.flatMap((truth) => listConditionsOfCode(truth, truths)),
+    ...truths.flatMap((truth) => listAlertConditionsOfCode(truth, truths)),
   ];
 }
 
-function listServiceCodesDropped(night: Night): Condition {
+function listServiceCodesDropped(night: Night): AlertCondition {
   const count = (step: number): number =>
     night.codes.filter(({ isConfigured }) => isConfigured.at(step * STEP_SECONDS)).length;
   const all = night.codes.length;
@@ -71,17 +71,17 @@ function listServiceCodesDropped(night: Night): Condition {
   };
 }
 
-function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): readonly Condition[] {
+function listAlertConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): readonly AlertCondition[] {
   const { code, intervalMinutes } = truth;
   const { serviceCode, names, servers, expectedTasks } = code;
   const create = (
     alert: string,
-    severity: Condition['severity'],
+    severity: AlertCondition['severity'],
     minutes: number,
     causes: readonly string[],
     holds: (step: number) => boolean,
-    more: Partial<Condition> = {},
-  ): Condition => ({
+    more: Partial<AlertCondition> = {},
+  ): AlertCondition => ({
     alert,
     severity,
     subject: { service_code: serviceCode, ...more.subject },
@@ -92,7 +92,7 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
       more.mayHold ?? ((step) => truth.any(step - 2 * STEPS_OF_MINUTE - truth.intervalSteps, step, holds)),
     isKnown: more.isKnown ?? ((step) => truth.isKnown(step)),
   });
-  const recently = (holds: (step: number) => boolean, minutes: number): Pick<Condition, 'mayHold'> => ({
+  const recently = (holds: (step: number) => boolean, minutes: number): Pick<AlertCondition, 'mayHold'> => ({
     mayHold: (step) => truth.any(step - minutes * STEPS_OF_MINUTE - 2 * truth.intervalSteps, step, holds),
   });
 
@@ -144,10 +144,6 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
     (step) => truth.findDrop((at) => truth.users(at), step, 20, Infinity),
     (step, before) => truth.users(step) >= 0.5 * before,
   );
-  const egressDropped = trackLoss(
-    (step) => truth.findEgressDrop(step),
-    (step, before) => truth.deliveredShare(step) >= 0.25 * before || truth.connections(step) === 0,
-  );
 
   return [
     ...named,
@@ -195,28 +191,19 @@ function listConditionsOfCode(truth: CodeTruth, all: readonly CodeTruth[]): read
       'XvsUsersDropped',
       'warning',
       7,
-      ['XvsTasksDropped', 'XvsEgressDropped', 'XvsDeliveryBlackhole', ...ALL_TASKS],
+      ['XvsTasksDropped', 'XvsDeliveryBlackhole', ...ALL_TASKS],
       (step) => usersDropped.has(step),
     ),
     ...(code.intervalSeconds > 120
       ? []
-      : [
-          create(
-            'XvsEgressDropped',
-            'warning',
-            15,
-            ['XvsTasksDropped', 'XvsDeliveryBlackhole', ...ALL_TASKS],
-            (step) => egressDropped.has(step),
-          ),
-          ...servers.map((server) => {
-            const fails = truth.findBlackholes(server);
-            return create('XvsDeliveryBlackhole', 'critical', 6, ALL_TASKS, (step) => fails.has(step), {
-              subject: { service_code: serviceCode, vs_id: server },
-              mayHold: (step) =>
-                truth.any(step - 12 * STEPS_OF_MINUTE, step, (at) => truth.deliversNothing(server, at)),
-            });
-          }),
-        ]),
+      : servers.map((server) => {
+          const fails = truth.findBlackholes(server);
+          return create('XvsDeliveryBlackhole', 'critical', 6, ALL_TASKS, (step) => fails.has(step), {
+            subject: { service_code: serviceCode, vs_id: server },
+            mayHold: (step) =>
+              truth.any(step - 12 * STEPS_OF_MINUTE, step, (at) => truth.deliversNothing(server, at)),
+          });
+        })),
     ...(code.intervalSeconds > 60 ? [] : servers).map((server) =>
       create('XvsIngestStalled', 'warning', 7, ALL_TASKS, (step) => truth.countStalled(server, step) >= 3, {
         subject: { service_code: serviceCode, vs_id: server },
