@@ -19,7 +19,7 @@ import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { ExpectedCounters } from './expected-counters.ts';
 import { Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { ServerSums, type LedgerRows } from './ledger/server-sums.ts';
-import { ListingFlows } from './losses/listing-flows.ts';
+import { ListingFlows } from './listing-flows.ts';
 import { Losses } from './losses/losses.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
 import type { Counts, ListingProblems, Snapshot } from './snapshot.ts';

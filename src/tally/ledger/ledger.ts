@@ -4,7 +4,8 @@ import { Histogram } from '../../families/histogram.ts';
 import type { TextRows } from '../../listing/rows.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
 import type { Instant } from '../../runtime/instant.ts';
-import { createFindings, type Findings, type CommitTimes } from './account.ts';
+import { createFindings, type Findings } from './account.ts';
+import { createCommitTimes, type RestartGap } from './commit-times.ts';
 import { DepartedAccounts, REMEMBERED_MS } from './departed-accounts.ts';
 import { areOwnInput, updateParts, type PartsUpdate } from './part-accounts.ts';
 import { updateStalls, type LedgerRows, type ServerSum, type ServerSums } from './server-sums.ts';
@@ -38,9 +39,6 @@ export interface LedgerProgress {
   readonly listings: number;
   readonly last: Instant;
 }
-
-/** The time between the process that wrote the accounts and this one. */
-export type RestartGap = Pick<CommitTimes, 'restoredMs' | 'unknownGapMs'>;
 
 interface ListingToCommit {
   readonly tasks: ReadonlyMap<string, TaskReading>;
@@ -149,13 +147,7 @@ export class Ledger {
   /** Compares a good listing with the accounts. `take` gets the gain of each task, valid until it returns. */
   commit(listing: ListingToCommit, at: Instant, take: TakeGain): void {
     const { tasks, expectedNames } = listing;
-    const times: CommitTimes = {
-      nowMs: at.monotonicMs,
-      pollIntervalMs: this.pollIntervalMs,
-      previousListingMs: this.#lastCommit?.monotonicMs,
-      suspendedMs: measureSuspendedMs(this.#lastCommit, at, this.#gap),
-      ...this.#gap,
-    };
+    const times = createCommitTimes(this.#lastCommit, at, this.pollIntervalMs, this.#gap);
     const commit: Commit = {
       ...listing,
       at,
@@ -363,12 +355,6 @@ export class Ledger {
     // In whole seconds: polls are milliseconds early or late, and intervals meet the bounds of buckets.
     this.lifetimes.observe(Math.round((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000));
   }
-}
-
-function measureSuspendedMs(last: Instant | undefined, at: Instant, gap: RestartGap): number {
-  if (last === undefined || last.monotonicMs <= gap.restoredMs) return 0;
-  const wallMs = at.wallMs - last.wallMs;
-  return Math.max(0, Math.min(wallMs, REMEMBERED_MS) - (at.monotonicMs - last.monotonicMs));
 }
 
 function countWithoutAccount({ rows }: Commit): void {

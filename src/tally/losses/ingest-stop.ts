@@ -44,7 +44,10 @@ export function followIngest(
   const { stop } = memory;
   if (stop?.isCertain === true) return goesOn(stop, counts, time) ? memory : endLoss(receiving);
   const levels = addLevel(memory.levels, receiving, time);
-  const suspected = stop === undefined ? listStops(memory.levels, receiving, time, stallAfterMs) : [stop];
+  const fallen = listStops(memory.levels, receiving, time, stallAfterMs);
+  // One from a smaller level goes on where some tasks of the larger one have ended.
+  const suspected =
+    stop === undefined ? fallen : [stop, ...fallen.map((other) => ({ ...other, since: stop.since }))];
   const found = suspected.find(
     ({ before, silentAfterMs }) =>
       receiving < before / 2 && 2 * (countSilent(counts, silentAfterMs) + counts.starting) > before,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FALLS, addLevel, isOneHourOld, levelsSchema, listFalls, lossSchema, NO_LEVELS } from './fall.ts';
-import type { Levels, ListingTime } from './fall.ts';
+import { addLevel, isOneHourOld, levelsSchema, listFalls, lossSchema, NO_LEVELS } from './fall.ts';
+import type { FALLS, Levels, ListingTime } from './fall.ts';
 
 /** What is remembered of a number of each listing: its levels, or the loss that goes on. */
 export const levelLossSchema = z

@@ -16,7 +16,7 @@ import {
 } from './fall.ts';
 import { followIngest, ingestSchema } from './ingest-stop.ts';
 import { followLevel, levelLossSchema } from './level-loss.ts';
-import type { ListingFlows } from './listing-flows.ts';
+import type { ListingFlows } from '../listing-flows.ts';
 import { followServers, serverSchema } from './server-losses.ts';
 
 /** Between rarer polls, the outputs of viewers may have come and gone: bytes that no listing shows. */
@@ -39,7 +39,7 @@ interface ServerLoss extends Loss {
   readonly vsId: string;
 }
 
-export interface DeliveryStop extends ServerLoss {
+interface DeliveryStop extends ServerLoss {
   readonly format: string;
 }
 

@@ -1,9 +1,9 @@
-import type { TaskReading } from '../../listing/listing.ts';
-import { isNamed } from '../../listing/label-values.ts';
-import type { RowsOf } from '../../listing/rows.ts';
-import type { TaskGain } from '../ledger/ledger.ts';
-import type { Delivery } from './delivery-stops.ts';
-import type { IngestCounts } from './ingest-stop.ts';
+import type { TaskReading } from '../listing/listing.ts';
+import { isNamed } from '../listing/label-values.ts';
+import type { RowsOf } from '../listing/rows.ts';
+import type { TaskGain } from './ledger/ledger.ts';
+import type { Delivery } from './losses/delivery-stops.ts';
+import type { IngestCounts } from './losses/ingest-stop.ts';
 
 /** What the tasks of a listing receive, and what they deliver to viewers. */
 export class ListingFlows implements IngestCounts {
