@@ -80,7 +80,7 @@ const COMMAND_RUNS: ReadonlyMap<string, CommandRun> = new Map<string, CommandRun
     'deploy/prometheus/README.md: promtool check rules --lint=all --lint-fatal rules/*.yml',
     // One file of tests: test/deploy/prometheus/promtool runs all of them.
     {
-      before: 'find deploy/prometheus/tests -name "*.yml" ! -name recording.yml -delete',
+      before: 'find deploy/prometheus/tests -name "*.yml" ! -name labels.yml -delete',
       folder: 'deploy/prometheus',
       needs: ['promtool'],
     },
