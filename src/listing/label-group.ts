@@ -74,6 +74,28 @@ type LabelSource<R extends RecordKind> =
 
 export type AnyLabelSource = OwnSource<string, string> | TaskLabel;
 
+/** What an entry of a listing adds to a family of its row. */
+type OwnAmount<NumberName extends string> =
+  | 1
+  /** A number of the entry, if it is present and above 0. */
+  | { readonly sumOf: NumberName }
+  | CountOf<NumberName>;
+
+/** 1 for an entry whose number is so; a missing number is negative or NaN. */
+export interface CountOf<NumberName extends string> {
+  readonly countOf: NumberName;
+  readonly where: (number: number) => boolean;
+}
+
+export type AnyAmount = OwnAmount<string> | 'ledger';
+
+/** The amount of each family. A listing has no increase of a byte count: the ledger adds up the counters. */
+type Amounts<R extends RecordKind, Families> = {
+  readonly [F in keyof Families]: Families[F] extends { readonly type: 'counter' }
+    ? 'ledger'
+    : OwnAmount<NameOf<R, NumberColumn>>;
+};
+
 const groupOf =
   <R extends RecordKind>(of: R) =>
   <
@@ -82,8 +104,9 @@ const groupOf =
   >(
     labels: Labels,
     families: Families,
+    amounts: Amounts<R, Families>,
   ) =>
-    ({ of, labels, families }) as const;
+    ({ of, labels, families, amounts }) as const;
 
 export const user = groupOf('user');
 export const task = groupOf('task');
