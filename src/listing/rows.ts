@@ -65,15 +65,14 @@ export function sumByServer<Family extends string>(
 export class TextRows<G extends LabelGroupName> implements Rows<FamilyOf<G>> {
   readonly labelSets: LabelSet[] = [];
   readonly columns: Readonly<Record<FamilyOf<G>, number[]>>;
+  readonly #families: readonly FamilyOf<G>[];
   readonly #counters: readonly FamilyOf<G>[];
-  readonly #gauges: readonly FamilyOf<G>[];
   readonly #rows = new Map<LabelSet, number>();
 
   constructor(group: G) {
-    const families = familiesOf(group);
+    this.#families = familiesOf(group);
     this.#counters = countersOf(group);
-    this.#gauges = families.filter((family) => !this.#counters.includes(family));
-    this.columns = recordOf(families, (): number[] => []);
+    this.columns = recordOf(this.#families, (): number[] => []);
   }
 
   /** The row of a label set. In a new one, counters are 0, and gauges are no numbers yet. */
@@ -83,13 +82,20 @@ export class TextRows<G extends LabelGroupName> implements Rows<FamilyOf<G>> {
     if (found !== undefined) return found;
     const row = this.labelSets.push(labelSet) - 1;
     this.#rows.set(labelSet, row);
-    for (const counter of this.#counters) this.columns[counter].push(0);
-    for (const gauge of this.#gauges) this.columns[gauge].push(Number.NaN);
+    for (const family of this.#families)
+      this.columns[family].push(this.#counters.includes(family) ? 0 : Number.NaN);
     return row;
   }
 
   add(row: number, family: FamilyOf<G>, amount: number): void {
     addOrSet(this.columns[family], row, amount);
+  }
+
+  /** Sets the numbers of a row: of all families, so that none is forgotten. Returns the row. */
+  set(numbers: Readonly<Record<FamilyOf<G>, number>>, ...labels: LabelSet): number {
+    const row = this.find(...labels);
+    for (const family of this.#families) this.columns[family][row] = numbers[family];
+    return row;
   }
 
   count(family: FamilyOf<G>, amount: number, ...labels: LabelSet): void {

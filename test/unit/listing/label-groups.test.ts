@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { counter, gauge, input, stream, task, user } from '../../../src/listing/label-group.ts';
 import { familiesOf, LABEL_GROUP_NAMES } from '../../../src/listing/label-groups.ts';
+import { TextRows } from '../../../src/listing/rows.ts';
 import { AccountBudget } from '../../../src/tally/account-budget.ts';
 import { Tally } from '../../../src/tally/tally.ts';
 import { createReaderPool, readInChunks } from '../../support/read-listing.ts';
@@ -34,6 +35,8 @@ test('wrong rows of the table are type errors', () => {
   stream({}, FAMILIES, { wrong: { sumOf: 'http_connections_num' } });
   // @ts-expect-error a label is no number
   stream({}, FAMILIES, { wrong: { countOf: 'codec_id', where: (id) => id > 0 } });
+  // @ts-expect-error a row without the number of a family
+  new TextRows('listing').set({ listingUsers: 1 });
 });
 
 const STREAMS = [{ codec_type: 0, codec_id: 1, copy: 0, width: 2, height: 2, bit_rate: 3 }];
