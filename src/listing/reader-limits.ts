@@ -1,9 +1,4 @@
-import {
-  MAX_LISTING_ACCOUNTS,
-  MAX_LISTING_ENTRY_BYTES,
-  MAX_LISTING_PARTS,
-  MAX_LISTING_ROWS,
-} from '../runtime/limits.ts';
+import { MAX_LISTING_ENTRY_BYTES, MAX_LISTING_PARTS, MAX_LISTING_ROWS } from '../runtime/limits.ts';
 
 /** Limits of one listing, so that a hostile one costs what they say and not what its body says. */
 export interface ReaderLimits {
@@ -30,11 +25,11 @@ const EXTRA_LABEL_VALUES = 16 * 1024;
 const LABEL_SETS_PER_EXPOSED_ONE = 5;
 const MIN_LABEL_SETS = 1000;
 
-export function createReaderLimits(exposedLabelSets: number): ReaderLimits {
+export function createReaderLimits(exposedLabelSets: number, maxAccounts: number): ReaderLimits {
   const maxLabelSets = Math.max(LABEL_SETS_PER_EXPOSED_ONE * exposedLabelSets, MIN_LABEL_SETS);
   return {
     maxLabelSets: Math.min(maxLabelSets, MAX_LABEL_VALUES),
-    maxAccounts: MAX_LISTING_ACCOUNTS,
+    maxAccounts,
     maxRows: MAX_LISTING_ROWS,
     maxParts: MAX_LISTING_PARTS,
     maxEntryBytes: MAX_LISTING_ENTRY_BYTES,

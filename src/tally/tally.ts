@@ -67,7 +67,7 @@ export class Tally {
   readonly #timeline = { offsetMs: 0 };
 
   constructor(options: TallyOptions) {
-    const { serviceCode, maxLabelSets, accountBudget = new AccountBudget() } = options;
+    const { serviceCode, maxLabelSets, accountBudget = new AccountBudget(Infinity) } = options;
     this.serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
     this.#groups = recordOf(LIMITED_GROUPS, (group) => new GroupRows(group, maxLabelSets));
