@@ -4,7 +4,10 @@
  */
 export type LabelSet = readonly string[];
 
-/** By their values, joined by a character that they do not hold. */
+/**
+ * By their values, joined by a character that they do not hold. The map is global because the listings and
+ * snapshots of all service codes share label sets; the garbage collector empties it, so it needs no owner.
+ */
 const knownLabels = new Map<string, WeakRef<LabelSet>>();
 const unusedLabels = new FinalizationRegistry<string>((key) => {
   if (knownLabels.get(key)?.deref() === undefined) knownLabels.delete(key);

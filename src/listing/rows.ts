@@ -11,7 +11,7 @@ import {
 
 /**
  * The numbers of a label group: a row for each label set, a column for each family. NaN is no number: the
- * family lacks that label set. This is the one shape of numbers from the loops to the exposition.
+ * family lacks that label set. The numbers of a listing, the tally and a snapshot have this shape.
  */
 export interface Rows<Family extends string = string> {
   readonly labelSets: readonly LabelSet[];
