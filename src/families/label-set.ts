@@ -5,8 +5,8 @@
 export type LabelSet = readonly string[];
 
 /**
- * By their values, joined by a character that they do not hold. The map is global because the listings and
- * snapshots of all service codes share label sets; the garbage collector empties it, so it needs no owner.
+ * Label sets by their values, joined by a character that no value has. The map is global because the rows of
+ * all service codes share label sets. The garbage collector empties it, so that it needs no owner.
  */
 const knownLabels = new Map<string, WeakRef<LabelSet>>();
 const unusedLabels = new FinalizationRegistry<string>((key) => {

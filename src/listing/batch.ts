@@ -124,7 +124,7 @@ export class Batch {
     for (let at = 0; at < rows; at += 1) to[at] = ids[numbers[at] ?? -1] ?? MISSING_ID;
   }
 
-  /** The types of label sources say that the columns exist, and which hold labels. */
+  /** The types of label sources allow only columns that exist and hold labels. */
   #labels(kind: RecordKind, column: string): Uint32Array {
     const columns: Readonly<Record<string, unknown>> = this.columns[kind];
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -81,7 +81,7 @@ type OwnAmount<NumberName extends string> =
   | { readonly sumOf: NumberName }
   | CountOf<NumberName>;
 
-/** 1 for an entry whose number is so; a missing number is negative or NaN. */
+/** 1 for each entry whose number fulfils `where`; a missing number is negative or NaN. */
 export interface CountOf<NumberName extends string> {
   readonly countOf: NumberName;
   readonly where: (number: number) => boolean;

@@ -284,7 +284,7 @@ export const LABEL_GROUPS = {
     ),
   }),
 
-  // Of the names in `expect`, as long as they are expected.
+  // A name in `expect` has these as long as it is expected.
   expectedNames: expectedTask(['task_name'], {
     expectedTaskInputBytes: counter(
       'xvs_expected_task_input_bytes_total',
@@ -301,7 +301,7 @@ export const LABEL_GROUPS = {
     ),
   }),
 
-  // With metrics.per_task.
+  // The tally has these only with metrics.per_task.
   taskInfos: singleTask(['task_id', 'vs_id', 'formats', 'merging', 'task_name'], {
     taskInfo: info(
       'xvs_task_info',

@@ -157,7 +157,7 @@ export class ListingSums {
     this.users += rows;
   }
 
-  /** A rejected task counts in no sum, so the tasks between two of them are added at a time. */
+  /** A rejected task counts in no sum, so the tasks between two rejected ones are added up together. */
   #addTasks(tasks: Tasks): void {
     let first: Position = { task: 0, input: 0, output: 0 };
     let inputsEnd = 0;
@@ -196,7 +196,8 @@ export class ListingSums {
   #readOutputs({ firstOutput, outputsEnd }: TaskRows): OutputReading[] {
     const { outputs, renditions } = this.#tables;
     const columns = this.#batch.columns.output;
-    // Without room to grow, an array takes a quarter of the memory; `Array.from` takes ten times as long.
+    // An array of this length, without room to grow, takes a quarter of the memory; `Array.from` is ten times
+    // as slow.
     // oxlint-disable-next-line unicorn/no-new-array
     const readings = new Array<OutputReading>(outputsEnd - firstOutput);
     for (let row = firstOutput; row < outputsEnd; row += 1) {
@@ -245,7 +246,7 @@ export class ListingSums {
 
   #listRows(): ListingRows {
     const { userServers, taskServers } = this.#tables;
-    // A server with users or tasks is in both, if only at 0.
+    // A server that has users but no tasks, or the reverse, has a row at 0 in the other group.
     addServers(userServers, taskServers);
     addServers(taskServers, userServers);
     const rows = recordOf<Pick<ListingRows, RecordGroupName>>(RECORD_GROUPS, (group) =>

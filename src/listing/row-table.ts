@@ -8,7 +8,7 @@ const FIRST_SLOTS = 64;
 const SLOT_WORDS = 4;
 /** Label ids of a row; unused ones are 0. */
 const MAX_LABELS = 3;
-/** More probes than random keys need in a half-full table; what needs more is `__other__`. */
+/** With random keys, no label set of a half-full table needs so many probes; one that does is `__other__`. */
 const MAX_PROBES = 128;
 
 /** Label ids of the entries of a batch. */
@@ -21,10 +21,13 @@ export type FamilyAmounts<Family extends string = string> = readonly [
   amounts: 1 | BatchNumbers,
 ];
 
-/** Random bits: without them, no colliding label sets can be computed. */
+/** Random bits: a service that does not know them cannot compute label sets that collide. */
 export type RowTableKey = readonly [first: number, second: number, third: number];
 
-/** A number of each family by up to three label ids. To save memory, sets beyond `maxRows` share a row. */
+/**
+ * Rows by up to three label ids, with a number of each family. To save memory, label sets beyond `maxRows`
+ * share a row.
+ */
 export class RowTable<Family extends string = string> {
   rows = 0;
   /** Growing replaces the columns: read them after rows are found. */
@@ -156,7 +159,7 @@ export class RowTable<Family extends string = string> {
     return this.#findOther();
   }
 
-  /** `find` for tables of one label: no hash is needed. */
+  /** Finds the row in a table with one label, which needs no hash. */
   findOne(a: number): number {
     const row = this.#rowsById[a] ?? 0;
     return row > 0 ? row - 1 : this.#findNew(a);
@@ -166,7 +169,7 @@ export class RowTable<Family extends string = string> {
     return this.#ids[row * MAX_LABELS + place] ?? 0;
   }
 
-  /** The rows with the values of their labels, for longer than the table has them. */
+  /** Copies the rows, with the values of their labels: the next listing clears the table. */
   toRows(labelValues: LabelValues): Rows<Family> {
     const labelSets: LabelSet[] = [];
     const labels = this.#labels.map(() => '');
@@ -175,7 +178,7 @@ export class RowTable<Family extends string = string> {
         labels[place] = labelValues.getValue(this.labelAt(row, place));
       labelSets.push(internLabels(labels));
     }
-    // A typed array would take more memory than a few numbers.
+    // Most columns have few numbers, for which a typed array would take more memory.
     const toList = (family: Family): number[] => labelSets.map((_, row) => this.columns[family][row] ?? 0);
     return { labelSets, columns: recordOf(this.#families, toList) };
   }
@@ -204,14 +207,14 @@ export class RowTable<Family extends string = string> {
 
   #findNew(a: number): number {
     const row = this.find(a, 0, 0);
-    // Each addition to the row of `__other__` counts as surplus.
+    // The row of `__other__` is not remembered for an id, so that each of its entries counts as surplus.
     if (this.labelAt(row, 0) !== a) return row;
     if (a >= this.#rowsById.length) this.#rowsById = grow(this.#rowsById, 2 * a);
     this.#rowsById[a] = row + 1;
     return row;
   }
 
-  /** Returns the row of `__other__`; it needs neither a slot nor room. */
+  /** Returns the row of `__other__`, which is in no slot and does not count against `maxRows`. */
   #findOther(): number {
     this.surplus += 1;
     if (this.#otherRow === 0) {

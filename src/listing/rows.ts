@@ -16,13 +16,13 @@ import {
 export interface Rows<Family extends string = string> {
   readonly labelSets: readonly LabelSet[];
   readonly columns: Readonly<Record<Family, readonly number[]>>;
-  /** Rows whose counters scrapes get at 0: Prometheus cannot see the value with which a series appears. */
+  /** Scrapes show counters of these rows at 0: Prometheus sees no increase in the first value of a series. */
   readonly newRows?: readonly number[];
 }
 
 export type RowsOf<G extends LabelGroupName> = { readonly [Name in G]: Rows<FamilyOf<Name>> };
 
-/** Adds to a number of a row, if only 0: what is no number becomes one. */
+/** Adds an amount, which may be 0, to the number of a row. Without a number, the row gets the amount. */
 export function addOrSet(column: number[], row: number, amount: number): void {
   const before = column[row] ?? 0;
   column[row] = Number.isNaN(before) ? amount : before + amount;
@@ -91,7 +91,7 @@ export class TextRows<G extends LabelGroupName> implements Rows<FamilyOf<G>> {
     addOrSet(this.columns[family], row, amount);
   }
 
-  /** Sets the numbers of a row: of all families, so that none is forgotten. Returns the row. */
+  /** Sets the number of each family in the row of a label set, and returns the row. */
   set(numbers: Readonly<Record<FamilyOf<G>, number>>, ...labels: LabelSet): number {
     const row = this.find(...labels);
     for (const family of this.#families) this.columns[family][row] = numbers[family];
