@@ -268,7 +268,7 @@ export class ListingSums {
   #listForeign(): TextRows<'foreignRecords'> {
     const rows = new TextRows('foreignRecords');
     for (const [record, count] of Object.entries(this.#foreign))
-      if (count > 0) rows.count('foreignRecords', count, record);
+      if (count > 0) rows.set({ foreignRecords: count }, record);
     return rows;
   }
 
@@ -284,7 +284,7 @@ export class ListingSums {
     };
     const rows = new TextRows('listingSurplus');
     for (const [item, count] of Object.entries(counts))
-      if (count > 0) rows.count('listingSurplus', count, item);
+      if (count > 0) rows.set({ listingSurplus: count }, item);
     return rows;
   }
 }

@@ -68,7 +68,7 @@ export class Rejections {
     const fields = new TextRows('invalidFields');
     for (const record of RECORD_KINDS)
       for (const { field, count } of this.#reader.listInvalidFields(this.#table[record]))
-        fields.count('invalidFields', count, record, field);
+        fields.set({ invalidFields: count }, record, field);
     return fields;
   }
 
