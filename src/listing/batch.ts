@@ -108,7 +108,10 @@ export class Batch {
   #fillCounts(to: Float64Array, kind: RecordKind, { countOf, where }: CountOf<string>): void {
     const { rows } = this.columns[kind];
     const numbers = this.#numbers(kind, countOf);
-    for (let at = 0; at < rows; at += 1) to[at] = where(numbers[at] ?? Number.NaN) ? 1 : 0;
+    for (let at = 0; at < rows; at += 1) {
+      const number = numbers[at] ?? Number.NaN;
+      to[at] = (where === '=== 0' ? number === 0 : number > 0) ? 1 : 0;
+    }
   }
 
   #fillSizes(to: Uint32Array, kind: RecordKind, [width, height]: readonly [string, string]): void {

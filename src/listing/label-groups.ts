@@ -58,7 +58,7 @@ export const LABEL_GROUPS = {
         'Tasks with "progress" > 0 (live tasks, and file tasks that have just started, have 0)',
       ),
     },
-    { tasks: 1, tasksWithProgress: { countOf: 'progress', where: (progress) => progress > 0 } },
+    { tasks: 1, tasksWithProgress: { countOf: 'progress', where: '> 0' } },
   ),
   inputs: input(
     { vs_id: SERVER, protocol: 'url' },
@@ -92,7 +92,7 @@ export const LABEL_GROUPS = {
     {
       outputs: 1,
       httpConnections: { sumOf: 'http_connections_num' },
-      outputsUnwatched: { countOf: 'http_connections_num', where: (connections) => connections === 0 },
+      outputsUnwatched: { countOf: 'http_connections_num', where: '=== 0' },
       httpOutputBytes: 'ledger',
     },
   ),
