@@ -12,6 +12,7 @@ import { Store } from './poller/store.ts';
 import { Reloader, warnAboutUnmatched, type ReloadOutcome, type ReloadTrigger } from './reloader.ts';
 import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
 import type { Clock } from './runtime/clock.ts';
+import { MAX_ACCOUNTS } from './runtime/limits.ts';
 import type { Logger } from './runtime/logger.ts';
 import { StateStore } from './state/state-store.ts';
 import { AccountBudget } from './tally/account-budget.ts';
@@ -60,7 +61,7 @@ export function createExporter(
   configuration: Configuration,
   dependencies: ExporterDependencies,
   stateStore?: StateStore,
-  accountBudget: AccountBudget = new AccountBudget(),
+  accountBudget: AccountBudget = new AccountBudget(MAX_ACCOUNTS),
 ): Exporter {
   const { clock, logger, log, build } = dependencies;
   const { metrics, ledger, shard } = configuration;
@@ -138,7 +139,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
   const { source, clock, logger } = dependencies;
   const { last } = source;
   warnAboutUnmatched(last?.unmatchedPatterns ?? [], logger);
-  const accountBudget = new AccountBudget();
+  const accountBudget = new AccountBudget(MAX_ACCOUNTS);
   const stateStore = await openStateStore(configuration, dependencies, accountBudget);
   const exporter = createExporter(configuration, dependencies, stateStore, accountBudget);
   const { poller, exporterMetrics, facade } = exporter;

@@ -4,7 +4,10 @@
  */
 export type LabelSet = readonly string[];
 
-/** By their values, joined by a character that they do not hold. */
+/**
+ * Label sets by their values, joined by a character that no value has. The map is global because the rows of
+ * all service codes share label sets. The garbage collector empties it, so that it needs no owner.
+ */
 const knownLabels = new Map<string, WeakRef<LabelSet>>();
 const unusedLabels = new FinalizationRegistry<string>((key) => {
   if (knownLabels.get(key)?.deref() === undefined) knownLabels.delete(key);

@@ -4,7 +4,8 @@ export function recordOf<Key extends string, Value>(
   make: (key: Key) => Value,
 ): Record<Key, Value>;
 /**
- * The same where each value has a type of its own. `Result` is asserted: no type relates a key to its value.
+ * Does the same for values of different types. The caller asserts `Result`: no type relates a key to its
+ * value.
  */
 export function recordOf<Result>(
   keys: readonly (keyof Result & string)[],

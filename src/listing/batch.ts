@@ -2,9 +2,9 @@ import { recordOf } from '../families/record-of.ts';
 import type { ColumnReader } from '../json-columns/column-reader.ts';
 import { bitOf, type Fields, type RecordType } from '../json-columns/fields.ts';
 import type { LabelValues } from '../json-columns/label-values.ts';
-import type { AnyLabelSource, PartKind } from './label-group.ts';
+import type { AnyAmount, AnyLabelSource, CountOf, PartKind } from './label-group.ts';
 import { MISSING_ID } from './label-values.ts';
-import type { BatchValues } from './row-table.ts';
+import type { BatchNumbers, BatchValues, FamilyAmounts } from './row-table.ts';
 import type { PictureSizes } from './picture-sizes.ts';
 import { RECORD_KINDS, type ColumnsByRecord, type RecordKind, type TaskListTable } from './task-list.ts';
 
@@ -48,6 +48,20 @@ export class Batch {
     return values;
   }
 
+  /** What the entries add to each family, except for those that the ledger adds up. */
+  listAmounts(kind: RecordKind, amounts: Readonly<Record<string, AnyAmount>>): readonly FamilyAmounts[] {
+    return Object.entries(amounts).flatMap(([family, amount]) =>
+      amount === 'ledger' ? [] : [[family, this.#bindAmount(kind, amount)] as const],
+    );
+  }
+
+  #bindAmount(kind: RecordKind, amount: Exclude<AnyAmount, 'ledger'>): 1 | BatchNumbers {
+    if (amount === 1) return 1;
+    if ('sumOf' in amount) return () => this.#numbers(kind, amount.sumOf);
+    const fill = (to: Float64Array): void => this.#fillCounts(to, kind, amount);
+    return this.#deriveIn(kind, (length) => new Float64Array(length), fill);
+  }
+
   #bind(kind: RecordKind, source: AnyLabelSource): BatchValues {
     if (typeof source === 'string') return () => this.#labels(kind, source);
     if ('firstOf' in source) return this.#derive(kind, (to) => this.#fillFirst(to, kind, source.firstOf));
@@ -63,13 +77,21 @@ export class Batch {
   }
 
   #derive(kind: RecordKind, fill: (to: Uint32Array) => void): BatchValues {
-    let values = new Uint32Array(64);
+    return this.#deriveIn(kind, (length) => new Uint32Array(length), fill);
+  }
+
+  #deriveIn<Values extends Uint32Array | Float64Array>(
+    kind: RecordKind,
+    create: (length: number) => Values,
+    fill: (to: Values) => void,
+  ): () => Values {
+    let values = create(64);
     let filledNumber = 0;
     return () => {
       if (filledNumber === this.#number) return values;
       filledNumber = this.#number;
       const { rows } = this.columns[kind];
-      if (values.length < rows) values = new Uint32Array(2 * rows);
+      if (values.length < rows) values = create(2 * rows);
       fill(values);
       return values;
     };
@@ -81,6 +103,15 @@ export class Batch {
     const bit = bitOf(type, first);
     const [a, b] = [this.#labels(kind, first), this.#labels(kind, second)];
     for (let at = 0; at < rows; at += 1) to[at] = (((valid[at] ?? 0) & bit) === 0 ? b[at] : a[at]) ?? 0;
+  }
+
+  #fillCounts(to: Float64Array, kind: RecordKind, { countOf, where }: CountOf<string>): void {
+    const { rows } = this.columns[kind];
+    const numbers = this.#numbers(kind, countOf);
+    for (let at = 0; at < rows; at += 1) {
+      const number = numbers[at] ?? Number.NaN;
+      to[at] = (where === '=== 0' ? number === 0 : number > 0) ? 1 : 0;
+    }
   }
 
   #fillSizes(to: Uint32Array, kind: RecordKind, [width, height]: readonly [string, string]): void {
@@ -96,7 +127,7 @@ export class Batch {
     for (let at = 0; at < rows; at += 1) to[at] = ids[numbers[at] ?? -1] ?? MISSING_ID;
   }
 
-  /** The types of label sources say that the columns exist, and which hold labels. */
+  /** The types of label sources allow only columns that exist and hold labels. */
   #labels(kind: RecordKind, column: string): Uint32Array {
     const columns: Readonly<Record<string, unknown>> = this.columns[kind];
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

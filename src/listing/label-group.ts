@@ -74,6 +74,31 @@ type LabelSource<R extends RecordKind> =
 
 export type AnyLabelSource = OwnSource<string, string> | TaskLabel;
 
+/** What an entry of a listing adds to a family of its row. */
+type OwnAmount<NumberName extends string> =
+  | 1
+  /** A number of the entry, if it is present and above 0. */
+  | { readonly sumOf: NumberName }
+  | CountOf<NumberName>;
+
+/**
+ * 1 for each entry whose number is so, which a missing one is not. A function in place of two conditions
+ * would take 2 % more of a listing of outputs.
+ */
+export interface CountOf<NumberName extends string> {
+  readonly countOf: NumberName;
+  readonly where: '=== 0' | '> 0';
+}
+
+export type AnyAmount = OwnAmount<string> | 'ledger';
+
+/** The amount of each family. A listing has no increase of a byte count: the ledger adds up the counters. */
+type Amounts<R extends RecordKind, Families> = {
+  readonly [F in keyof Families]: Families[F] extends { readonly type: 'counter' }
+    ? 'ledger'
+    : OwnAmount<NameOf<R, NumberColumn>>;
+};
+
 const groupOf =
   <R extends RecordKind>(of: R) =>
   <
@@ -82,8 +107,9 @@ const groupOf =
   >(
     labels: Labels,
     families: Families,
+    amounts: Amounts<R, Families>,
   ) =>
-    ({ of, labels, families }) as const;
+    ({ of, labels, families, amounts }) as const;
 
 export const user = groupOf('user');
 export const task = groupOf('task');

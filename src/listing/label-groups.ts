@@ -42,10 +42,12 @@ export const LABEL_GROUPS = {
     {
       onlineUsers: gauge('xvs_online_users', 'Users of "user_list" by "client_version" and "device_type"'),
     },
+    { onlineUsers: 1 },
   ),
   userServers: user(
     { vs_id: 'vs_id' },
     { serverOnlineUsers: stayingGauge('xvs_server_online_users', 'Users of "user_list" by "vs_id"') },
+    { serverOnlineUsers: 1 },
   ),
   taskServers: task(
     { vs_id: 'vs_id' },
@@ -56,10 +58,12 @@ export const LABEL_GROUPS = {
         'Tasks with "progress" > 0 (live tasks, and file tasks that have just started, have 0)',
       ),
     },
+    { tasks: 1, tasksWithProgress: { countOf: 'progress', where: '> 0' } },
   ),
   inputs: input(
     { vs_id: SERVER, protocol: 'url' },
     { inputs: gauge('xvs_inputs', 'Inputs of tasks by the scheme of "url" (tcp_upload if it is empty)') },
+    { inputs: 1 },
   ),
   inputClients: input(
     { device_type: 'device_type', client_version: { firstOf: ['device_version', 'client_version'] } },
@@ -69,6 +73,7 @@ export const LABEL_GROUPS = {
         'Inputs of tasks by "device_type" and "device_version" (or "client_version")',
       ),
     },
+    { inputClients: 1 },
   ),
   outputs: output(
     { vs_id: SERVER, format: 'format' },
@@ -83,6 +88,12 @@ export const LABEL_GROUPS = {
         'xvs_http_output_bytes_total',
         `Bytes delivered by HTTP live output since the first good listing of the code, in this process or its state ("http_output_bytes")${HLS}`,
       ),
+    },
+    {
+      outputs: 1,
+      httpConnections: { sumOf: 'http_connections_num' },
+      outputsUnwatched: { countOf: 'http_connections_num', where: '=== 0' },
+      httpOutputBytes: 'ledger',
     },
   ),
   renditions: output(
@@ -106,12 +117,18 @@ export const LABEL_GROUPS = {
         `Bytes delivered by HTTP live output by rendition ("http_output_bytes")${HLS}`,
       ),
     },
+    {
+      outputRenditions: 1,
+      renditionHttpConnections: { sumOf: 'http_connections_num' },
+      renditionHttpOutputBytes: 'ledger',
+    },
   ),
   tags: output(
     { tag: 'tag' },
     {
       outputTags: gauge('xvs_output_tags', 'Outputs by "tag", the label of the output-format configuration'),
     },
+    { outputTags: 1 },
   ),
   streams: stream(
     { vs_id: SERVER, codec_type: CODEC_TYPE, mode: MODE },
@@ -121,6 +138,7 @@ export const LABEL_GROUPS = {
         'Media streams of outputs by "codec_type" (video, audio) and mode ("copy" = 1: copy; 0 or 2: transcode)',
       ),
     },
+    { streams: 1 },
   ),
   codecs: stream(
     { codec_type: CODEC_TYPE, codec_id: 'codec_id' },
@@ -130,6 +148,7 @@ export const LABEL_GROUPS = {
         'Media streams of outputs by "codec_type" (video, audio) and "codec_id"',
       ),
     },
+    { streamCodecs: 1 },
   ),
   bitRates: stream(
     { codec_type: CODEC_TYPE, mode: MODE },
@@ -139,6 +158,7 @@ export const LABEL_GROUPS = {
         'Sum of "bit_rate" of streams as reported; the service does not document its unit',
       ),
     },
+    { streamBitRate: { sumOf: 'bit_rate' } },
   ),
   accounts: counted(['vs_id'], {
     tasksStalled: gauge(
@@ -264,7 +284,7 @@ export const LABEL_GROUPS = {
     ),
   }),
 
-  // Of the names in `expect`, as long as they are expected.
+  // A name in `expect` has these as long as it is expected.
   expectedNames: expectedTask(['task_name'], {
     expectedTaskInputBytes: counter(
       'xvs_expected_task_input_bytes_total',
@@ -281,7 +301,7 @@ export const LABEL_GROUPS = {
     ),
   }),
 
-  // With metrics.per_task.
+  // The tally has these only with metrics.per_task.
   taskInfos: singleTask(['task_id', 'vs_id', 'formats', 'merging', 'task_name'], {
     taskInfo: info(
       'xvs_task_info',

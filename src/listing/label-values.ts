@@ -5,17 +5,17 @@ export const UNKNOWN = 'unknown';
 /** The value of a label that was folded. */
 export const OTHER = '__other__';
 
-/** Ids of `UNKNOWN` and `OTHER`, the first of all. */
+/** The ids of `UNKNOWN` and `OTHER`, which the reader adds to its label values before all others. */
 export const MISSING_ID = 0;
 export const OTHER_ID = 1;
 
 const MAX_CHARACTERS = 128;
 const IS_PLAIN = /^[\x20-\x7e]{1,128}$/;
-/** UTF-16 units of a name or a key before NFC, which makes one character of up to four. */
+/** The longest name or key before NFC, in UTF-16 units: NFC makes one character of up to four. */
 export const MAX_UNNORMALIZED_LENGTH = 4 * MAX_CHARACTERS;
 /**
- * More combining marks than the stream-safe form has (UAX #15): NFC sorts them, in quadratic time. The search
- * starts once for each run.
+ * Finds more combining marks in a row than the stream-safe form has (UAX #15), which NFC would sort in
+ * quadratic time. A match starts before a run, not at each of its marks, so that the search is linear.
  */
 const LONG_RUN_OF_MARKS = /(?:^|\P{M})\p{M}{31}/u;
 /** Format characters, such as U+202E and U+200B, reorder text or are invisible. */
@@ -35,7 +35,7 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll(CONTROL_CHARACTERS, '');
 }
 
-/** Whether a trimmed text can be a name or a key. NFC of others could take seconds. */
+/** Whether a trimmed text can be a name or a key. NFC of another text could take seconds. */
 export function canNormalize(text: string): boolean {
   return text.length <= MAX_UNNORMALIZED_LENGTH && !LONG_RUN_OF_MARKS.test(text);
 }

@@ -22,9 +22,15 @@ import type {
 import { PictureSizes } from './picture-sizes.ts';
 import { computeLabelLimits, type ReaderLimits } from './reader-limits.ts';
 import { Rejections } from './rejections.ts';
-import { addToColumn, RowTable, type RowTableKey } from './row-table.ts';
+import { RowTable, type RowTableKey } from './row-table.ts';
 import { TextRows } from './rows.ts';
-import { createTaskListTable, parseInputProtocol, type TaskListTable, type Tasks } from './task-list.ts';
+import {
+  createTaskListTable,
+  parseInputProtocol,
+  type RecordKind,
+  type TaskListTable,
+  type Tasks,
+} from './task-list.ts';
 import type { TaskNameField } from './task-name.ts';
 import { readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
 
@@ -89,9 +95,10 @@ export class ListingSums {
     this.#sizes = new PictureSizes(labelValues, limits.maxLabelSets, keys.rows);
     this.#batch = new Batch(this.reader, table, labelValues, this.#sizes);
     this.#tables = recordOf<Tables>(RECORD_GROUPS, (group) => {
-      const { of, labels } = LABEL_GROUPS[group];
+      const { of, labels, amounts } = LABEL_GROUPS[group];
       const sources = Object.values(labels).map((source) => this.#batch.labelsOf(of, source));
-      return new RowTable(familiesOf(group), sources, limits.maxLabelSets, keys.rows);
+      const summed = this.#batch.listAmounts(of, amounts);
+      return new RowTable(familiesOf(group), sources, summed, limits.maxLabelSets, keys.rows);
     });
     this.#readings = new TaskReadings(this.reader, table, labelValues, limits.maxAccounts);
     this.#rejections = new Rejections(this.reader, table);
@@ -144,15 +151,13 @@ export class ListingSums {
   }
 
   #addUsers(): void {
-    const { users, userServers } = this.#tables;
     const { rows, service_code } = this.#batch.columns.user;
-    users.countAll(0, rows, 'onlineUsers');
-    userServers.countAll(0, rows, 'serverOnlineUsers');
+    this.#sumUp('user', 0, rows);
     for (let row = 0; row < rows; row += 1) this.#countCode('user', service_code[row]);
     this.users += rows;
   }
 
-  /** A rejected task counts in no sum, so the tasks between two of them are added at a time. */
+  /** A rejected task counts in no sum, so the tasks between two rejected ones are added up together. */
   #addTasks(tasks: Tasks): void {
     let first: Position = { task: 0, input: 0, output: 0 };
     let inputsEnd = 0;
@@ -191,7 +196,8 @@ export class ListingSums {
   #readOutputs({ firstOutput, outputsEnd }: TaskRows): OutputReading[] {
     const { outputs, renditions } = this.#tables;
     const columns = this.#batch.columns.output;
-    // Without room to grow, an array takes a quarter of the memory; `Array.from` takes ten times as long.
+    // An array of this length, without room to grow, takes a quarter of the memory; `Array.from` is ten times
+    // as slow.
     // oxlint-disable-next-line unicorn/no-new-array
     const readings = new Array<OutputReading>(outputsEnd - firstOutput);
     for (let row = firstOutput; row < outputsEnd; row += 1) {
@@ -207,61 +213,40 @@ export class ListingSums {
     const { ends } = this.#batch.columns.output.streams;
     const firstStream = first.output === 0 ? 0 : (ends[first.output - 1] ?? 0);
     const streamsEnd = end.output === 0 ? 0 : (ends[end.output - 1] ?? 0);
-    this.#tables.taskServers.findAll(first.task, end.task);
+    this.#sumUp('task', first.task, end.task);
+    this.#sumUp('input', first.input, end.input);
+    this.#sumUp('output', first.output, end.output);
+    this.#sumUp('stream', firstStream, streamsEnd);
     this.#countTasks(first, end);
-    this.#addInputs(first.input, end.input);
-    this.#addOutputs(first.output, end.output);
-    this.#addStreams(firstStream, streamsEnd);
+  }
+
+  /** Adds the entries of a kind from `first` to `end` to all of their sums. */
+  #sumUp(kind: RecordKind, first: number, end: number): void {
+    for (const group of RECORD_GROUPS) {
+      if (LABEL_GROUPS[group].of !== kind) continue;
+      const table = this.#tables[group];
+      // `#readTask` has found the rows of these, which the readings of outputs refer to.
+      if (group === 'outputs' || group === 'renditions') table.addAll(first, end);
+      else table.sumAll(first, end);
+    }
   }
 
   #countTasks(first: Position, end: Position): void {
-    const { found, columns } = this.#tables.taskServers;
-    const { progress, service_code, inputs, outputs } = this.#batch.columns.task;
+    const { service_code, inputs, outputs } = this.#batch.columns.task;
+    const { streams } = this.#batch.columns.output;
     for (let row = first.task; row < end.task; row += 1) {
-      addToColumn(columns.tasks, found[row], 1);
-      if ((progress[row] ?? 0) > 0) addToColumn(columns.tasksWithProgress, found[row], 1);
       this.#countCode('task', service_code[row]);
       this.#surplus.input += inputs.surplus[row] ?? 0;
       this.#surplus.output += outputs.surplus[row] ?? 0;
     }
-    this.taskCount += end.task - first.task;
-  }
-
-  #addInputs(first: number, end: number): void {
-    const { inputs, inputClients } = this.#tables;
-    inputs.countAll(first, end, 'inputs');
-    inputClients.countAll(first, end, 'inputClients');
-  }
-
-  #addOutputs(first: number, end: number): void {
-    const { outputs, renditions, tags } = this.#tables;
-    const { http_connections_num, streams } = this.#batch.columns.output;
-    tags.countAll(first, end, 'outputTags');
-    for (let row = first; row < end; row += 1) {
-      const [outputRow, renditionRow] = [outputs.found[row], renditions.found[row]];
-      const connections = http_connections_num[row] ?? 0;
-      addToColumn(outputs.columns.outputs, outputRow, 1);
-      addToColumn(outputs.columns.httpConnections, outputRow, Math.max(0, connections));
-      if (connections === 0) addToColumn(outputs.columns.outputsUnwatched, outputRow, 1);
-      addToColumn(renditions.columns.outputRenditions, renditionRow, 1);
-      addToColumn(renditions.columns.renditionHttpConnections, renditionRow, Math.max(0, connections));
+    for (let row = first.output; row < end.output; row += 1)
       this.#surplus.stream += streams.surplus[row] ?? 0;
-    }
-  }
-
-  #addStreams(first: number, end: number): void {
-    const { streams, codecs, bitRates } = this.#tables;
-    const { bit_rate } = this.#batch.columns.stream;
-    streams.countAll(first, end, 'streams');
-    codecs.countAll(first, end, 'streamCodecs');
-    bitRates.findAll(first, end);
-    for (let row = first; row < end; row += 1)
-      addToColumn(bitRates.columns.streamBitRate, bitRates.found[row], Math.max(0, bit_rate[row] ?? 0));
+    this.taskCount += end.task - first.task;
   }
 
   #listRows(): ListingRows {
     const { userServers, taskServers } = this.#tables;
-    // A server with users or tasks is in both, if only at 0.
+    // A server that has users but no tasks, or the reverse, has a row at 0 in the other group.
     addServers(userServers, taskServers);
     addServers(taskServers, userServers);
     const rows = recordOf<Pick<ListingRows, RecordGroupName>>(RECORD_GROUPS, (group) =>
@@ -283,7 +268,7 @@ export class ListingSums {
   #listForeign(): TextRows<'foreignRecords'> {
     const rows = new TextRows('foreignRecords');
     for (const [record, count] of Object.entries(this.#foreign))
-      if (count > 0) rows.count('foreignRecords', count, record);
+      if (count > 0) rows.set({ foreignRecords: count }, record);
     return rows;
   }
 
@@ -299,7 +284,7 @@ export class ListingSums {
     };
     const rows = new TextRows('listingSurplus');
     for (const [item, count] of Object.entries(counts))
-      if (count > 0) rows.count('listingSurplus', count, item);
+      if (count > 0) rows.set({ listingSurplus: count }, item);
     return rows;
   }
 }

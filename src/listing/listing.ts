@@ -12,7 +12,7 @@ import type { TaskNameSource } from './task-name.ts';
 export type InvalidReason =
   'not_an_object' | 'missing_field' | 'wrong_type' | 'invalid_id' | 'too_long' | 'duplicate_id';
 
-/** The identity of a task's own `input_bytes` among its inputs. No hash is negative. */
+/** The identity of a task's own `input_bytes` among its inputs: no hash of an input is negative. */
 export const OWN_INPUT = -1;
 
 export interface PartReading {
@@ -30,7 +30,7 @@ export interface OutputReading extends PartReading {
   readonly renditionRow: number;
 }
 
-/** A task in one listing, once: what the ledger compares with the last one. Labels are sanitized. */
+/** A task in one listing, which the ledger compares with the one before. Labels are sanitized. */
 export interface TaskReading {
   readonly id: string;
   readonly vsId: string;
@@ -38,26 +38,29 @@ export interface TaskReading {
   readonly name: string | undefined;
   /** A finite number from 0 on; `undefined` if it is missing. */
   readonly progress: number | undefined;
-  /** Inputs that it lists, those beyond a limit included. */
+  /** The number of its inputs in the listing, including those beyond a limit. */
   readonly inputCount: number;
-  /** By identity, then by bytes, the largest first; only the task's own `input_bytes`, if it has them. */
+  /**
+   * Sorted by identity, then by bytes, the largest first. If the task has its own `input_bytes`, it has no
+   * others.
+   */
   readonly inputs: readonly PartReading[];
   /** The protocol of a task with exactly one input. */
   readonly protocol: string | undefined;
-  /** By identity, then by bytes, the largest first. */
+  /** Sorted by identity, then by bytes, the largest first. */
   readonly outputs: readonly OutputReading[];
   readonly connections: number;
 }
 
 /**
  * Items that can exceed a limit of one listing: the `item` label of `xvs_exporter_listing_surplus_total`.
- * Tasks are added up but have no accounts, or are dropped like users, inputs, outputs and streams; label
- * sets and label values fold into `__other__`.
+ * Surplus tasks are added up without accounts, or dropped as surplus users, inputs, outputs and streams are;
+ * surplus label sets and label values fold into `__other__`.
  */
 export type SurplusItem =
   'user' | 'task' | 'account' | 'input' | 'output' | 'stream' | 'label_set' | 'label_value';
 
-/** A rejected entry: `index` is that of the element of `user_list` or `task_list` which it is, or is in. */
+/** A rejected entry. `index` is that of the element of `user_list` or `task_list` that is it or has it. */
 export interface RejectedEntry {
   readonly record: RecordKind;
   readonly reason: InvalidReason;
@@ -76,7 +79,7 @@ export type ListingRows = RowsOf<RecordGroupName | ListedGroupName>;
 
 export interface Listing {
   readonly users: number;
-  /** Tasks, those without accounts included. */
+  /** The number of tasks, including those without accounts. */
   readonly taskCount: number;
   /** Tasks with accounts, by id. */
   readonly tasks: ReadonlyMap<string, TaskReading>;

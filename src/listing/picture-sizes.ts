@@ -11,7 +11,7 @@ export class PictureSizes {
 
   constructor(labelValues: LabelValues, maxSizes: number, key: RowTableKey) {
     this.#labelValues = labelValues;
-    this.#table = new RowTable(['id'], [() => NO_IDS, () => NO_IDS], maxSizes, key);
+    this.#table = new RowTable(['id'], [() => NO_IDS, () => NO_IDS], [], maxSizes, key);
   }
 
   clear(): void {

@@ -1,11 +1,6 @@
-import {
-  MAX_LISTING_ACCOUNTS,
-  MAX_LISTING_ENTRY_BYTES,
-  MAX_LISTING_PARTS,
-  MAX_LISTING_ROWS,
-} from '../runtime/limits.ts';
+import { MAX_LISTING_ENTRY_BYTES, MAX_LISTING_PARTS, MAX_LISTING_ROWS } from '../runtime/limits.ts';
 
-/** Limits of one listing, so that a hostile one costs what they say and not what its body says. */
+/** Limits of one listing: they, and not its body, decide what a hostile one costs. */
 export interface ReaderLimits {
   /** Label sets per family; a label set beyond it folds. */
   readonly maxLabelSets: number;
@@ -19,22 +14,22 @@ export interface ReaderLimits {
   readonly maxEntryBytes: number;
 }
 
-/** More label values than that cost more memory than the module may use. */
+/** More label values would take more memory than the module may use. */
 const MAX_LABEL_VALUES = 2 ** 20;
 /** Label values per label set of a family: more than all families together can have. */
 const VALUES_PER_LABEL_SET = 16;
-/** Those of the task being read and those kept from earlier listings. */
+/** Label values of the task that is being read, and those kept from earlier listings. */
 const EXTRA_LABEL_VALUES = 16 * 1024;
 
-/** Label sets that are told apart while reading, for each that can be exposed: a bound for memory. */
+/** To bound memory, the reader tells this many label sets apart for each one that can be exposed. */
 const LABEL_SETS_PER_EXPOSED_ONE = 5;
 const MIN_LABEL_SETS = 1000;
 
-export function createReaderLimits(exposedLabelSets: number): ReaderLimits {
+export function createReaderLimits(exposedLabelSets: number, maxAccounts: number): ReaderLimits {
   const maxLabelSets = Math.max(LABEL_SETS_PER_EXPOSED_ONE * exposedLabelSets, MIN_LABEL_SETS);
   return {
     maxLabelSets: Math.min(maxLabelSets, MAX_LABEL_VALUES),
-    maxAccounts: MAX_LISTING_ACCOUNTS,
+    maxAccounts,
     maxRows: MAX_LISTING_ROWS,
     maxParts: MAX_LISTING_PARTS,
     maxEntryBytes: MAX_LISTING_ENTRY_BYTES,

@@ -79,10 +79,10 @@ export class ListingReader implements Disposable {
   }
 }
 
-/** Memory of free instances that are kept: about 16 that read small listings, none that read a giant one. */
+/** A pool keeps free instances up to this memory: about 16 after small listings, none after a giant one. */
 const MAX_FREE_BYTES = 8 * 1024 * 1024;
 
-/** Instances of the engine, for reuse by all service codes: memory is that of the polls under way. */
+/** Instances of the engine that all service codes reuse: only polls under way need memory. */
 export class ReaderPool {
   readonly #module: WebAssembly.Module;
   readonly #limits: ReaderLimits;

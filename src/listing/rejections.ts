@@ -9,11 +9,14 @@ const MAX_FIRST = 5;
 interface Entry {
   readonly record: RecordKind;
   readonly reason: InvalidReason;
-  /** Number among the elements of both lists. */
+  /** The number of the element, counted through both lists. */
   readonly entry: number;
 }
 
-/** Entries of a listing that were rejected: by the engine, in the lists of tasks, and tasks by their ids. */
+/**
+ * Counts the rejected entries of a listing: elements that the engine rejects, entries of lists in tasks that
+ * are no objects, and tasks with invalid or duplicate ids.
+ */
 export class Rejections {
   readonly #reader: ColumnReader;
   readonly #table: TaskListTable;
@@ -53,7 +56,7 @@ export class Rejections {
     this.#add('stream', 'not_an_object', rejectedStreams, entry[row] ?? 0);
   }
 
-  /** Rejected entries by record and reason. Call it once. */
+  /** Returns the rejected entries by record and reason. Call it once: it adds the counts of the engine. */
   countRecords(): TextRows<'invalidRecords'> {
     for (const record of ['user', 'task'] as const)
       for (const { reason, count } of this.#reader.listRejected(this.#table[record]))
@@ -65,7 +68,7 @@ export class Rejections {
     const fields = new TextRows('invalidFields');
     for (const record of RECORD_KINDS)
       for (const { field, count } of this.#reader.listInvalidFields(this.#table[record]))
-        fields.count('invalidFields', count, record, field);
+        fields.set({ invalidFields: count }, record, field);
     return fields;
   }
 

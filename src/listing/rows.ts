@@ -11,18 +11,18 @@ import {
 
 /**
  * The numbers of a label group: a row for each label set, a column for each family. NaN is no number: the
- * family lacks that label set. This is the one shape of numbers from the loops to the exposition.
+ * family lacks that label set. The numbers of a listing, the tally and a snapshot have this shape.
  */
 export interface Rows<Family extends string = string> {
   readonly labelSets: readonly LabelSet[];
   readonly columns: Readonly<Record<Family, readonly number[]>>;
-  /** Rows whose counters scrapes get at 0: Prometheus cannot see the value with which a series appears. */
+  /** Scrapes show counters of these rows at 0: Prometheus sees no increase in the first value of a series. */
   readonly newRows?: readonly number[];
 }
 
 export type RowsOf<G extends LabelGroupName> = { readonly [Name in G]: Rows<FamilyOf<Name>> };
 
-/** Adds to a number of a row, if only 0: what is no number becomes one. */
+/** Adds an amount, which may be 0, to the number of a row. Without a number, the row gets the amount. */
 export function addOrSet(column: number[], row: number, amount: number): void {
   const before = column[row] ?? 0;
   column[row] = Number.isNaN(before) ? amount : before + amount;
@@ -65,15 +65,14 @@ export function sumByServer<Family extends string>(
 export class TextRows<G extends LabelGroupName> implements Rows<FamilyOf<G>> {
   readonly labelSets: LabelSet[] = [];
   readonly columns: Readonly<Record<FamilyOf<G>, number[]>>;
+  readonly #families: readonly FamilyOf<G>[];
   readonly #counters: readonly FamilyOf<G>[];
-  readonly #gauges: readonly FamilyOf<G>[];
   readonly #rows = new Map<LabelSet, number>();
 
   constructor(group: G) {
-    const families = familiesOf(group);
+    this.#families = familiesOf(group);
     this.#counters = countersOf(group);
-    this.#gauges = families.filter((family) => !this.#counters.includes(family));
-    this.columns = recordOf(families, (): number[] => []);
+    this.columns = recordOf(this.#families, (): number[] => []);
   }
 
   /** The row of a label set. In a new one, counters are 0, and gauges are no numbers yet. */
@@ -83,13 +82,20 @@ export class TextRows<G extends LabelGroupName> implements Rows<FamilyOf<G>> {
     if (found !== undefined) return found;
     const row = this.labelSets.push(labelSet) - 1;
     this.#rows.set(labelSet, row);
-    for (const counter of this.#counters) this.columns[counter].push(0);
-    for (const gauge of this.#gauges) this.columns[gauge].push(Number.NaN);
+    for (const family of this.#families)
+      this.columns[family].push(this.#counters.includes(family) ? 0 : Number.NaN);
     return row;
   }
 
   add(row: number, family: FamilyOf<G>, amount: number): void {
     addOrSet(this.columns[family], row, amount);
+  }
+
+  /** Sets the number of each family in the row of a label set, and returns the row. */
+  set(numbers: Readonly<Record<FamilyOf<G>, number>>, ...labels: LabelSet): number {
+    const row = this.find(...labels);
+    for (const family of this.#families) this.columns[family][row] = numbers[family];
+    return row;
   }
 
   count(family: FamilyOf<G>, amount: number, ...labels: LabelSet): void {

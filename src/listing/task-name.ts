@@ -22,7 +22,7 @@ function isTaskNameSource(text: string): text is TaskNameSource {
   return FIELD_SOURCES.some((source) => source === text) || KEY_SOURCE.test(text);
 }
 
-/** Makes names and keys that look alike equal. A text that can be neither becomes empty, which is none. */
+/** Makes names and keys that look alike equal. A text that can be neither becomes empty, which is no name. */
 function tidy(text: string): string {
   const trimmed = text.trim();
   return canNormalize(trimmed) ? trimmed.normalize('NFC') : '';
@@ -69,7 +69,7 @@ function readObject(text: string): Members | undefined {
 
 type Members = readonly (readonly [key: string, value: unknown])[];
 
-/** An exception takes longer than reading a task, so texts that begin or end otherwise are not parsed. */
+/** An exception takes longer than reading a task, so that only a text in braces is parsed. */
 function parseObject(text: string): Members | undefined {
   const trimmed = text.trim();
   if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) return undefined;
@@ -81,7 +81,7 @@ function parseObject(text: string): Members | undefined {
   }
 }
 
-/** The decoded value of a key. Of the other pairs, of which there may be thousands, no value is decoded. */
+/** Returns the decoded value of a key. It decodes no other value: there may be thousands of pairs. */
 function findInQuery(text: string, key: string): string | undefined {
   for (const pair of splitQuery(text)) {
     const [name, encodedValue] = splitPair(pair);
@@ -109,9 +109,9 @@ function decodePercent(text: string): string {
 }
 
 /**
- * The texts that `decodeURIComponent` decodes (UTF-8, RFC 3629, section 4). For other texts it throws, which
- * is slow; so would be bytes for `isUtf8` of Node.js, ten times as slow as an ordinary text
- * (`cost-of-names.test.ts`).
+ * Matches the texts that `decodeURIComponent` decodes (UTF-8, RFC 3629, section 4). It throws for others,
+ * which is slow. `isUtf8` of Node.js needs the bytes of a text: making them would be slow, too, ten times as
+ * slow as reading an ordinary text (`cost-of-names.test.ts`).
  */
 const ENCODED_UTF8 = createEncodedUtf8();
 

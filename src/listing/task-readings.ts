@@ -35,7 +35,7 @@ export class TaskReadings {
   #expectedNames: ReadonlySet<string> = new Set();
   /** Tasks that lose their accounts to those of expected names, with the number of their accounts. */
   #others: [id: string, accounts: number][] = [];
-  /** Tasks without accounts, by what there is too much of: in the listing, or in the process. */
+  /** Tasks without accounts: beyond the limit of the listing (`task`) or of the process (`account`). */
   readonly surplus = { task: 0, account: 0 };
 
   constructor(reader: ColumnReader, table: TaskListTable, labelValues: LabelValues, maxAccounts: number) {
@@ -77,7 +77,7 @@ export class TaskReadings {
     return lack === undefined;
   }
 
-  /** Returns what there is too much of. */
+  /** Returns the item of the limit that is reached; `undefined` if the accounts are reserved. */
   #reserve(count: number): 'task' | 'account' | undefined {
     if (this.#accounts + count > this.#maxAccounts) return 'task';
     if (this.#reservations?.reserve(count) === false) return 'account';
@@ -120,7 +120,7 @@ export class TaskReadings {
     const { row, firstInput, inputsEnd } = rows;
     const tasks = this.#tasks;
     const bytes = toOptional(tasks.input_bytes[row]);
-    // Those beyond a limit included.
+    // Inputs beyond a limit count, too.
     const inputCount = inputsEnd - firstInput + (tasks.inputs.surplus[row] ?? 0);
     let connections = 0;
     for (const output of outputs) connections += output.connections;
@@ -167,7 +167,7 @@ export class TaskReadings {
   }
 }
 
-/** A task counts one, one for each output, and one for each input beyond the first. */
+/** A task needs one account, one for each output, and one for each input beyond the first. */
 function countAccounts({ firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): number {
   return Math.max(1, inputsEnd - firstInput) + outputsEnd - firstOutput;
 }
@@ -195,7 +195,7 @@ export function readOutput(
   return { identity: identity[row] ?? 0, bytes, connections, outputRow, renditionRow };
 }
 
-/** Inserting is faster than sorting up to this number. */
+/** Up to this number of parts, inserting is faster than sorting. */
 const MAX_INSERTED = 32;
 
 /** Sorts parts by identity, equal identities by bytes, the largest first. */

@@ -5,6 +5,7 @@ import type { ReaderKeys } from '../listing/listing-sums.ts';
 import { createReaderLimits } from '../listing/reader-limits.ts';
 import { ReaderPool } from '../listing/reader.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
+import { MAX_LISTING_ACCOUNTS } from '../runtime/limits.ts';
 
 /** Where `npm run build` puts the module. */
 const MODULE_URL = new URL('../json-columns/reader.wasm', import.meta.url);
@@ -44,5 +45,5 @@ export function openReaderPool(maxLabelSets: number, random: Buffer): ReaderPool
     engine: [random.readBigUInt64LE(0), random.readBigUInt64LE(8)],
     rows: [random.readInt32LE(16), random.readInt32LE(20), random.readInt32LE(24)],
   };
-  return new ReaderPool(loadReaderModule(), createReaderLimits(maxLabelSets), keys);
+  return new ReaderPool(loadReaderModule(), createReaderLimits(maxLabelSets, MAX_LISTING_ACCOUNTS), keys);
 }

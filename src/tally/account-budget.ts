@@ -1,5 +1,4 @@
 import type { AccountReservations } from '../listing/listing.ts';
-import { MAX_ACCOUNTS } from '../runtime/limits.ts';
 
 /**
  * The accounts of all service codes of the process together: tasks, inputs and outputs, live and departed.
@@ -14,7 +13,7 @@ export class AccountBudget {
   #size = 0;
   #needed = 0;
 
-  constructor(maxAccounts: number = MAX_ACCOUNTS) {
+  constructor(maxAccounts: number) {
     this.maxAccounts = maxAccounts;
   }
 

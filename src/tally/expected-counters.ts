@@ -93,11 +93,13 @@ export class ExpectedCounters {
     for (const name of names) {
       const counters = this.#counters.get(name);
       if (counters === undefined) continue;
-      const row = expectedNames.find(name);
+      const numbers = {
+        expectedTaskInputBytes: counters.inputBytes,
+        expectedTaskHttpOutputBytes: counters.outputBytes,
+        expectedTaskHttpConnections: counters.isListed ? counters.connections : Number.NaN,
+      };
+      const row = expectedNames.set(numbers, name);
       if (this.#nowMs - counters.bornMs < NEW_MS) newRows.push(row);
-      expectedNames.add(row, 'expectedTaskInputBytes', counters.inputBytes);
-      expectedNames.add(row, 'expectedTaskHttpOutputBytes', counters.outputBytes);
-      if (counters.isListed) expectedNames.add(row, 'expectedTaskHttpConnections', counters.connections);
     }
     return { expectedNames: { ...expectedNames, newRows } };
   }

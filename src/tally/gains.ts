@@ -9,7 +9,7 @@ export function openRows({ outputs, renditions, listingSurplus }: ListingRows) {
   const { renditionHttpOutputBytes } = renditions.columns;
   const surplus = new TextRows('listingSurplus');
   for (const [item, count] of Object.entries(readCounts(listingSurplus)))
-    surplus.count('listingSurplus', count, item);
+    surplus.set({ listingSurplus: count }, item);
   return {
     outputs: {
       labelSets: outputs.labelSets,

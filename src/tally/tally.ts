@@ -67,7 +67,7 @@ export class Tally {
   readonly #timeline = { offsetMs: 0 };
 
   constructor(options: TallyOptions) {
-    const { serviceCode, maxLabelSets, accountBudget = new AccountBudget() } = options;
+    const { serviceCode, maxLabelSets, accountBudget = new AccountBudget(Infinity) } = options;
     this.serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
     this.#groups = recordOf(LIMITED_GROUPS, (group) => new GroupRows(group, maxLabelSets));
@@ -205,11 +205,10 @@ export class Tally {
 
   #collectWhole(listing: Listing, serverSums: ServerSums): RowsOf<WholeGroupName> {
     const totals = new TextRows('listing');
-    totals.count('listingUsers', listing.users);
-    totals.count('listingTasks', listing.taskCount);
+    totals.set({ listingUsers: listing.users, listingTasks: listing.taskCount });
     const serversSeen = new TextRows('serversSeen');
     for (const [labels, seen] of this.#groups.userServers.limit.listSeen())
-      if (isNamed(labels)) serversSeen.count('serverLastSeen', seen.wallMs / 1000, ...labels);
+      if (isNamed(labels)) serversSeen.set({ serverLastSeen: seen.wallMs / 1000 }, ...labels);
     const oldestTasks = this.#collectOldest(serverSums);
     const rows = { listing: totals, serversSeen, oldestTasks, foldedLabelSets: this.#collectFolded() };
     return Object.assign(rows, this.#losses.collect());
@@ -222,7 +221,7 @@ export class Tally {
       .filter(([vsId]) => vsId !== OTHER)
       .toSorted(([, a], [, b]) => a.monotonicMs - b.monotonicMs);
     for (const [vsId, { wallMs }] of oldest.slice(0, this.#maxLabelSets))
-      rows.count('oldestTaskFirstSeen', wallMs / 1000, vsId);
+      rows.set({ oldestTaskFirstSeen: wallMs / 1000 }, vsId);
     return rows;
   }
 
@@ -230,7 +229,7 @@ export class Tally {
     const rows = new TextRows('foldedLabelSets');
     const count = (family: TableFamilyKey, folded: number): void => {
       if (folded > 0) this.#everFolded.add(family);
-      if (this.#everFolded.has(family)) rows.count('foldedLabelSets', folded, LISTING_FAMILIES[family].name);
+      if (this.#everFolded.has(family)) rows.set({ foldedLabelSets: folded }, LISTING_FAMILIES[family].name);
     };
     for (const group of LIMITED_GROUPS)
       for (const family of familiesOf(group)) count(family, this.#groups[group].limit.foldedCount);

@@ -1,6 +1,6 @@
 import type { LabelSet } from '../families/label-set.ts';
 import type { TaskGain } from './ledger/ledger.ts';
-import type { TaskGroupName } from '../listing/label-groups.ts';
+import type { FamilyOf, TaskGroupName } from '../listing/label-groups.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing, TaskReading } from '../listing/listing.ts';
 import { placeOf, TextRows, type RowsOf } from '../listing/rows.ts';
@@ -120,24 +120,23 @@ export class TaskDetails {
     for (const { id, isNew, inputTotal, outputTotals, newFormats: brought, reading } of this.#listExposed(
       ledger,
     )) {
-      const row = singleTasks.find(id);
+      const account = reading && ledger.getTask(id);
+      const isListed = reading !== undefined && account !== undefined;
+      const connections = isListed ? this.#sumConnectionsByFormat(reading) : new Map<string, number>();
+      const gauges = isListed ? readGauges(reading, account) : NO_GAUGES;
+      const row = singleTasks.set({ taskInputBytes: inputTotal, ...gauges }, id);
       if (isNew) newTasks.push(row);
-      singleTasks.add(row, 'taskInputBytes', inputTotal);
-      for (const [format, total] of outputTotals) {
-        const formatRow = taskFormats.find(id, format);
+      for (const format of new Set([...outputTotals.keys(), ...connections.keys()])) {
+        const numbers = {
+          taskHttpOutputBytes: outputTotals.get(format) ?? 0,
+          taskHttpConnections: connections.get(format) ?? Number.NaN,
+        };
+        const formatRow = taskFormats.set(numbers, id, format);
         if (brought.has(format)) newFormats.push(formatRow);
-        taskFormats.add(formatRow, 'taskHttpOutputBytes', total);
       }
-      const account = reading && ledger.getTask(reading.id);
-      if (reading === undefined || account === undefined) continue;
-      const connectionsByFormat = this.#sumConnectionsByFormat(reading);
-      for (const [format, connections] of connectionsByFormat)
-        taskFormats.count('taskHttpConnections', connections, id, format);
-      const info = listInfoLabels(reading, connectionsByFormat.keys());
-      taskInfos.count('taskInfo', 1, id, ...info, ...this.#listNameLabels(reading));
-      singleTasks.add(row, 'taskStalled', hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
-      singleTasks.add(row, 'taskProgress', reading.progress ?? 0);
-      singleTasks.add(row, 'taskFirstSeen', account.firstSeen.wallMs / 1000);
+      if (!isListed) continue;
+      const info = listInfoLabels(reading, connections.keys());
+      taskInfos.set({ taskInfo: 1 }, id, ...info, ...this.#listNameLabels(reading));
     }
     return {
       taskInfos,
@@ -194,6 +193,23 @@ export class TaskDetails {
     this.#details.set(id, detail);
     return detail;
   }
+}
+
+type TaskGauges = Readonly<Record<Exclude<FamilyOf<'singleTasks'>, 'taskInputBytes'>, number>>;
+
+/** Those of a restored task before the first listing. */
+const NO_GAUGES: TaskGauges = {
+  taskStalled: Number.NaN,
+  taskProgress: Number.NaN,
+  taskFirstSeen: Number.NaN,
+};
+
+function readGauges({ progress = 0 }: TaskReading, account: TaskAccount): TaskGauges {
+  return {
+    taskStalled: hasFlag(account, TaskFlag.isStalled) ? 1 : 0,
+    taskProgress: progress,
+    taskFirstSeen: account.firstSeen.wallMs / 1000,
+  };
 }
 
 /** The info labels behind the task id: server, formats, whether it merges. */

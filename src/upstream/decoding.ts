@@ -4,16 +4,16 @@ import type { TurnGate } from './turn-gate.ts';
 import { UpstreamError } from './errors.ts';
 
 export const ACCEPTED_CODINGS = 'gzip, deflate';
-/** The code of an error: the body was not read. */
+/** The code of the error of a body in another coding, which was not read. */
 export const UNACCEPTED_CODING = 'UNACCEPTED_CODING';
 
 /** zlib, in a thread of its own, decompresses this much beyond what the consumer has read. */
 const READ_AHEAD_BYTES = 256 * 1024;
-/** Output of one step, so that reading a chunk takes a small part of a turn of the event loop. */
+/** Each step outputs at most this much, so that reading it takes a small part of a turn of the event loop. */
 const CHUNK_BYTES = 64 * 1024;
 const STREAM_OPTIONS = { chunkSize: CHUNK_BYTES, readableHighWaterMark: READ_AHEAD_BYTES };
 
-/** Smaller bodies are decompressed at once, unless too large: a stream costs three times as much. */
+/** Bodies up to these sizes are decompressed in one call: a stream costs three times as much. */
 const MAX_SYNC_INPUT_BYTES = 64 * 1024;
 const MAX_SYNC_OUTPUT_BYTES = 1024 * 1024;
 /** ISIZE at the end of a gzip member: the size of its input modulo 2^32 (RFC 1952, section 2.3.1). */
@@ -46,7 +46,7 @@ export function parseContentEncoding(contentEncoding: string): Coding | undefine
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** The start of a body without the byte order mark of some servers; nothing while it is part of a mark. */
+/** Removes the byte order mark that some servers send; returns nothing while the start may be part of it. */
 export function skipByteOrderMark(start: Buffer): Buffer {
   const { length } = BYTE_ORDER_MARK;
   const isMark = BYTE_ORDER_MARK.subarray(0, start.length).equals(start.subarray(0, length));
@@ -104,8 +104,8 @@ function decompressWhole(bytes: Buffer, coding: Coding, isRaw: boolean): Buffer 
 }
 
 /**
- * Estimates one chunk for the whole output: oversized or several chunks leave garbage outside V8's heap, and
- * 8 MB of it trigger a full garbage collection.
+ * Estimates the size of the output, so that one chunk holds it: a larger chunk, or several, leave garbage
+ * outside V8's heap, and 8 MB of it trigger a full garbage collection.
  */
 function estimateGzipOutputBytes(gzip: Buffer): number {
   if (gzip.length < GZIP_LENGTH_BYTES) return CHUNK_BYTES;

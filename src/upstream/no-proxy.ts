@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 
 interface Entry {
   readonly name: string;
-  /** Of an address or a network. */
+  /** The addresses of the entry, if it is an address or a network. */
   readonly addresses: BlockList | undefined;
   readonly port: string | undefined;
 }
@@ -41,7 +41,7 @@ function parseEntry(text: string): Entry {
   return { name, addresses: parseAddresses(name), port };
 }
 
-/** An address or a network; undefined for a name and for what is neither. */
+/** Reads an address or a network; returns undefined for a name. */
 function parseAddresses(text: string): BlockList | undefined {
   const [, address = '', prefix] = /^([^/]+)(?:\/(\d+))?$/.exec(text) ?? [];
   const addresses = new BlockList();
@@ -58,7 +58,7 @@ function hasAddress(addresses: BlockList | undefined, host: string): boolean {
   return isIP(host) !== 0 && addresses?.check(host, isIPv6(host) ? 'ipv6' : 'ipv4') === true;
 }
 
-/** Lower case, without the brackets of an IPv6 address and the dot at the end of a fully qualified name. */
+/** Removes capitals, the brackets of an IPv6 address and the dot at the end of a fully qualified name. */
 function normalizeHost(host: string): string {
   return host
     .toLowerCase()

@@ -6,13 +6,16 @@ import { linkAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorCode } from '../runtime/errors.ts';
 
-/** A slower lookup is answered from the last one; the next one of its name waits for other slow names. */
+/**
+ * While a lookup takes longer, requests use the addresses of the one before, and the next lookup of the name
+ * waits for those of other slow names.
+ */
 const SLOW_LOOKUP_MS = 1000;
 
-/** Host names that are remembered: those of base URLs and proxies. */
+/** The resolver remembers this many host names: those of base URLs and proxies. */
 const MAX_NAMES = 10_000;
 
-/** A name server that answers so denies the name: an earlier address no longer holds. */
+/** With these codes, a name server says that the name has no address: earlier ones no longer hold. */
 const DENIED_CODES: readonly (string | undefined)[] = ['ENOTFOUND', 'ENODATA'];
 
 /** How long an address that failed is tried after the others. */
@@ -43,7 +46,7 @@ export class Resolver {
   readonly #results = new LRUCache<string, Addresses | Error>({ max: MAX_NAMES });
   readonly #lookups = new Map<string, Promise<Addresses>>();
   readonly #connectedAddresses = new LRUCache<string, string>({ max: MAX_NAMES });
-  /** When an address of a name failed last, by both. */
+  /** When an address failed last, by host name and address. */
   readonly #failuresMs = new LRUCache<string, number>({ max: MAX_NAMES });
   readonly #slowNames = new LRUCache<string, true>({ max: MAX_NAMES });
   readonly #slowQueue = new PQueue({ concurrency: 1 });
@@ -76,7 +79,7 @@ export class Resolver {
     if (address !== undefined) this.#connectedAddresses.set(hostname, address);
   }
 
-  /** Addresses that failed are tried after the others for a minute, the last one that failed as the last. */
+  /** For a minute, addresses that failed are tried after the others, the latest failure as the last. */
   noteFailed(hostname: string, ...addresses: readonly string[]): void {
     for (const address of addresses) this.#failuresMs.set(`${hostname} ${address}`, this.#clock.monotonic());
   }

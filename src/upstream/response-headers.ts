@@ -30,7 +30,7 @@ export function readResponseTimes(
   const serverMs = dateMs === undefined ? undefined : dateMs + ageMs;
   const retryAfter = header('retry-after');
   const retryAtMs = parseHttpDate(retryAfter) ?? Number.NaN;
-  // A date is one of the clock of the service, which may differ from the one of this machine.
+  // The service takes the date from its own clock, which may differ from the clock of this machine.
   const delayMs = parseSeconds(retryAfter) ?? retryAtMs - (serverMs ?? responseMs);
   const roundingMs = age === undefined ? RESOLUTION_MS : 2 * RESOLUTION_MS;
   return {
@@ -46,7 +46,7 @@ export function readResponseTimes(
   };
 }
 
-/** The offset as estimated, negative if behind; 0 if its uncertainty explains it. */
+/** Returns the estimated offset, negative if this machine is behind; 0 if the uncertainty explains it. */
 export function certainOffsetMs({ aheadMs, uncertaintyMs }: ClockOffset): number {
   return Math.abs(aheadMs) > uncertaintyMs ? aheadMs : 0;
 }
@@ -60,10 +60,10 @@ function parseSeconds(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : undefined;
 }
 
-/** The three forms of RFC 9110, section 5.6.7: `Date.parse` also reads others, such as `5, 10`. */
+/** Allows the three forms of RFC 9110, section 5.6.7: `Date.parse` also reads others, such as `5, 10`. */
 const HTTP_DATE = /^[A-Z][a-z]+,? [\w -]+ \d\d:\d\d:\d\d (?:GMT|\d{4})$/;
 
-/** All three forms are in GMT. Anything else is undefined. */
+/** Reads a date in GMT, as all three forms are; returns undefined for anything else. */
 function parseHttpDate(text = ''): number | undefined {
   const trimmed = text.trim();
   if (!HTTP_DATE.test(trimmed)) return undefined;

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Does the work on the bodies of all service codes in pieces, each in a turn of the event loop of its own:
- * timers and new connections, one a turn in Node.js, follow.
+ * Does the work on the bodies of all service codes in pieces, each in its own turn of the event loop, so that
+ * timers run in between, and new connections are accepted: Node.js accepts one in each turn.
  */
 export class TurnGate {
   #last: Promise<void> = Promise.resolve();

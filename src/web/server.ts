@@ -13,7 +13,11 @@ import type { WebConfiguration } from './security/web-configuration-file.ts';
 
 type Server = HttpServer | HttpsServer;
 
-/** `upgrade` stops the parser at a destroyed socket: it would create an object for each pipelined request. */
+/**
+ * Stops the parser of Node.js at a connection that the server has closed. Otherwise, the parser creates a
+ * message for each further request in the 64 KiB that it has read, thousands, and no option prevents that.
+ * It stops only for `upgrade`, which it sets before it reads it: hence the getter and the empty setter.
+ */
 class StoppableMessage extends IncomingMessage {
   get upgrade(): boolean {
     return this.socket.destroyed || this.method === 'CONNECT';

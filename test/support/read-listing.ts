@@ -5,12 +5,13 @@ import type { ReaderKeys } from '../../src/listing/listing-sums.ts';
 import { ListingReader, ReaderPool } from '../../src/listing/reader.ts';
 import { createReaderLimits, type ReaderLimits } from '../../src/listing/reader-limits.ts';
 import { loadReaderModule } from '../../src/poller/reader-module.ts';
+import { MAX_LISTING_ACCOUNTS } from '../../src/runtime/limits.ts';
 
 /** The service code of test listings. */
 export const POLLED_CODE = 'TESTING';
 
 /** The limits of the default settings. */
-const READER_LIMITS = createReaderLimits(2000);
+const READER_LIMITS = createReaderLimits(2000, MAX_LISTING_ACCOUNTS);
 const KEYS: ReaderKeys = {
   engine: [0x9e3779b97f4a7c15n, 0xbf58476d1ce4e5b9n],
   rows: [0x2c1b3c6d, 0x297a2d39, 0x5f356495],

@@ -25,7 +25,10 @@ interface PartAccount extends Account {
   departedMs?: number | undefined;
 }
 
-/** The accounts of the inputs or of the outputs of a task: numbers in the usual case. */
+/**
+ * The accounts of the inputs or of the outputs of a task: numbers in the usual case, objects while a value
+ * waits or a part has left. One form for both would take five times the memory, or have no room for these.
+ */
 export type PartAccounts = number[] | PartAccount[];
 
 export interface PartsUpdate {

@@ -106,12 +106,14 @@ export class Losses {
       const lost = listLosses(this.#memory);
       const numberOf = (loss: Loss | undefined, { unknownUntilMs = -Infinity }): number =>
         loss?.before ?? (time.at.monotonicMs < unknownUntilMs ? Number.NaN : 0);
-      losses.count('tasksBeforeLoss', numberOf(lost.tasks, tasks));
-      losses.count('usersBeforeLoss', numberOf(lost.users, users));
-      losses.count('tasksBeforeIngestStop', numberOf(lost.ingest, ingest));
-      for (const { vsId, before } of lost.servers) serverLosses.count('serverTasksBeforeLoss', before, vsId);
+      losses.set({
+        tasksBeforeLoss: numberOf(lost.tasks, tasks),
+        usersBeforeLoss: numberOf(lost.users, users),
+        tasksBeforeIngestStop: numberOf(lost.ingest, ingest),
+      });
+      for (const { vsId, before } of lost.servers) serverLosses.set({ serverTasksBeforeLoss: before }, vsId);
       for (const { vsId, format, before } of lost.deliveries)
-        deliveryStops.count('connectionsBeforeStop', before, vsId, format);
+        deliveryStops.set({ connectionsBeforeStop: before }, vsId, format);
     }
     return { losses, serverLosses, deliveryStops };
   }

@@ -1,27 +1,42 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gauge, input, stream, task, user } from '../../../src/listing/label-group.ts';
+import { counter, gauge, input, stream, task, user } from '../../../src/listing/label-group.ts';
 import { familiesOf, LABEL_GROUP_NAMES } from '../../../src/listing/label-groups.ts';
+import { TextRows } from '../../../src/listing/rows.ts';
 import { AccountBudget } from '../../../src/tally/account-budget.ts';
 import { Tally } from '../../../src/tally/tally.ts';
 import { createReaderPool, readInChunks } from '../../support/read-listing.ts';
 import { readSamples } from '../../support/tally-run.ts';
 
 const FAMILIES = { wrong: gauge('xvs_wrong', 'Wrong') };
+const COUNTERS = { wrong: counter('xvs_wrong_total', 'Wrong') };
+const ONE = { wrong: 1 } as const;
 
 test('wrong rows of the table are type errors', () => {
   // @ts-expect-error no such column
-  user({ vs_id: 'vsId' }, FAMILIES);
+  user({ vs_id: 'vsId' }, FAMILIES, ONE);
   // @ts-expect-error a number is no label
-  input({ bytes: 'input_bytes' }, FAMILIES);
+  input({ bytes: 'input_bytes' }, FAMILIES, ONE);
   // @ts-expect-error a user is in no task
-  user({ vs_id: { ofTask: 'vs_id' } }, FAMILIES);
+  user({ vs_id: { ofTask: 'vs_id' } }, FAMILIES, ONE);
   // @ts-expect-error a task has no such column
-  stream({ format: { ofTask: 'format' } }, FAMILIES);
+  stream({ format: { ofTask: 'format' } }, FAMILIES, ONE);
   // @ts-expect-error columns that the record lacks
-  task({ version: { firstOf: ['device_version', 'client_version'] } }, FAMILIES);
+  task({ version: { firstOf: ['device_version', 'client_version'] } }, FAMILIES, ONE);
   // @ts-expect-error a label is no number
-  stream({ codec: { enumeration: 'codec_id', names: ['h264'] } }, FAMILIES);
+  stream({ codec: { enumeration: 'codec_id', names: ['h264'] } }, FAMILIES, ONE);
+  // @ts-expect-error a family without its amount
+  user({ vs_id: 'vs_id' }, { ...FAMILIES, omitted: gauge('xvs_omitted', 'Omitted') }, ONE);
+  // @ts-expect-error the ledger adds up counters only
+  user({ vs_id: 'vs_id' }, FAMILIES, { wrong: 'ledger' });
+  // @ts-expect-error a listing has no increase
+  user({ vs_id: 'vs_id' }, COUNTERS, ONE);
+  // @ts-expect-error no such number
+  stream({}, FAMILIES, { wrong: { sumOf: 'http_connections_num' } });
+  // @ts-expect-error a label is no number
+  stream({}, FAMILIES, { wrong: { countOf: 'codec_id', where: '> 0' } });
+  // @ts-expect-error a row without the number of a family
+  new TextRows('listing').set({ listingUsers: 1 });
 });
 
 const STREAMS = [{ codec_type: 0, codec_id: 1, copy: 0, width: 2, height: 2, bit_rate: 3 }];
