@@ -55,7 +55,7 @@ export interface ProcessStatus extends ConfigLoads {
   readonly liveAccountShare: number;
   /** `false` if the default folder of the state could not be used; `undefined` without a folder. */
   readonly isStateOpen: boolean | undefined;
-  /** When the certificate of the web server expires, and the one that the exporter presents to the service. */
+  /** When the certificate of the web server expires, and that which the exporter presents upstream. */
   readonly webCertificateNotAfterMs: number | undefined;
   readonly clientCertificateNotAfterMs: number | undefined;
   /** Since when listings are not written to the state, if that lasts. */

@@ -175,7 +175,7 @@ test('the departed parts of a task are at most as many as it lists, at least fou
     [1, 4],
     [9, 10],
   ] as const) {
-    const accountBudget = new AccountBudget();
+    const accountBudget = new AccountBudget(1000);
     const run = new TallyRun({ accountBudget });
     accountBudget.add(run.tally.accountShare);
     const commit = (generation: number) => {
