@@ -152,7 +152,7 @@ export const SETTINGS = {
     defaultText: 'no name leaves the reader',
   },
   'ledger.max_stream_rate': {
-    doc: 'Rate that one stream does not exceed, of an input or to a connection of an output. Faster values wait until three listings in a row are believed. File tasks may read ten times as fast.',
+    doc: 'Rate that one stream does not exceed, of an input or to a connection of an output. Faster values wait until three listings in a row confirm them. File tasks may read ten times as fast.',
     schema: bitRate,
     default: '100Mbit/s',
   },

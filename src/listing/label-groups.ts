@@ -411,9 +411,9 @@ const FOLDED_LABELS = [
 /** Labels of which the exporter knows all values. */
 const CLOSED_LABELS = ['protocol', 'codec_type', 'mode', 'direction', 'record', 'reason', 'field', 'item'];
 
-export function foldedPlacesOf(name: LabelGroupName): readonly number[] {
+export function foldedLabelIndexesOf(name: LabelGroupName): readonly number[] {
   const labels = Object.keys(labelGroup(name).labels);
-  return [...labels.keys()].filter((place) => FOLDED_LABELS.includes(labels[place] ?? ''));
+  return [...labels.keys()].filter((labelIndex) => FOLDED_LABELS.includes(labels[labelIndex] ?? ''));
 }
 
 export function isClosed(name: LabelGroupName): boolean {

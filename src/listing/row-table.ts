@@ -165,8 +165,8 @@ export class RowTable<Family extends string = string> {
     return row > 0 ? row - 1 : this.#findNew(a);
   }
 
-  labelAt(row: number, place: number): number {
-    return this.#ids[row * MAX_LABELS + place] ?? 0;
+  labelAt(row: number, labelIndex: number): number {
+    return this.#ids[row * MAX_LABELS + labelIndex] ?? 0;
   }
 
   /** Copies the rows, with the values of their labels: the next listing clears the table. */
@@ -174,8 +174,8 @@ export class RowTable<Family extends string = string> {
     const labelSets: LabelSet[] = [];
     const labels = this.#labels.map(() => '');
     for (let row = 0; row < this.rows; row += 1) {
-      for (let place = 0; place < labels.length; place += 1)
-        labels[place] = labelValues.getValue(this.labelAt(row, place));
+      for (let labelIndex = 0; labelIndex < labels.length; labelIndex += 1)
+        labels[labelIndex] = labelValues.getValue(this.labelAt(row, labelIndex));
       labelSets.push(internLabels(labels));
     }
     // Most columns have few numbers, for which a typed array would take more memory.

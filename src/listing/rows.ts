@@ -42,7 +42,7 @@ export function readCounts(
   return Object.fromEntries(entries.filter(([, number]) => number > 0));
 }
 
-export function placeOf<G extends LabelGroupName>(group: G, label: LabelNameOf<G>): number {
+export function labelIndexOf<G extends LabelGroupName>(group: G, label: LabelNameOf<G>): number {
   return Object.keys(LABEL_GROUPS[group].labels).indexOf(label);
 }
 

@@ -78,14 +78,16 @@ type LabelRenderer = (labels: LabelSet) => string;
 function createLabelRenderer({ spec, serviceCode, staticLabels = NO_STATIC_LABELS }: Family): LabelRenderer {
   const names = serviceCode === undefined ? spec.labels : spec.labels.slice(1);
   const start = serviceCode === undefined ? '' : renderPair(spec.labels[0], serviceCode);
-  const openings = names.map((name, place) => (place === 0 && start === '' ? `${name}="` : `,${name}="`));
+  const openings = names.map((name, labelIndex) =>
+    labelIndex === 0 && start === '' ? `${name}="` : `,${name}="`,
+  );
   const end = Object.entries(staticLabels)
     .map(([name, value]) => renderPair(name, value))
     .join();
   return (labels) => {
     let pairs = start;
-    for (let place = 0; place < labels.length; place += 1)
-      pairs += `${openings[place]}${escapeQuoted(labels[place] ?? '')}"`;
+    for (let labelIndex = 0; labelIndex < labels.length; labelIndex += 1)
+      pairs += `${openings[labelIndex]}${escapeQuoted(labels[labelIndex] ?? '')}"`;
     return joinPairs(pairs, end);
   };
 }

@@ -4,7 +4,7 @@ import { TextRows, type RowsOf } from '../listing/rows.ts';
 import type { Instant } from '../runtime/instant.ts';
 import { REMEMBERED_MS } from './ledger/departed-accounts.ts';
 import { NEW_MS } from './label-set-limit.ts';
-import type { TaskGain } from './ledger/ledger.ts';
+import type { TaskIncrease } from './ledger/ledger.ts';
 
 /** Names with counters, expected and removed ones. */
 const MAX_NAMES = 1000;
@@ -13,7 +13,7 @@ interface NameCounters {
   /** When the first listing without an expectation of the name was taken. */
   removedMs?: number | undefined;
   /** When the listing was taken that brought it, in monotonic milliseconds. */
-  readonly bornMs: number;
+  readonly newSinceMs: number;
   inputBytes: number;
   outputBytes: number;
   connections: number;
@@ -53,7 +53,7 @@ export class ExpectedCounters {
       if (this.#counters.has(name)) continue;
       if (this.#counters.size >= MAX_NAMES) this.#forgetLongestRemoved();
       this.#counters.set(name, {
-        bornMs: nowMs,
+        newSinceMs: nowMs,
         inputBytes: 0,
         outputBytes: 0,
         connections: 0,
@@ -71,8 +71,8 @@ export class ExpectedCounters {
     counters.connections += connections;
   }
 
-  /** Adds what a listed task gained. */
-  add({ name, outputs }: TaskReading, { inputBytes = 0, outputBytes, waiting }: TaskGain): void {
+  /** Adds the increase of a listed task. */
+  add({ name, outputs }: TaskReading, { inputBytes = 0, outputBytes, waiting }: TaskIncrease): void {
     const counters = this.#find(name);
     if (counters === undefined) return;
     const waitingCount = waiting.input + waiting.http_output;
@@ -99,7 +99,7 @@ export class ExpectedCounters {
         expectedTaskHttpConnections: counters.isListed ? counters.connections : Number.NaN,
       };
       const row = expectedNames.set(numbers, name);
-      if (this.#nowMs - counters.bornMs < NEW_MS) newRows.push(row);
+      if (this.#nowMs - counters.newSinceMs < NEW_MS) newRows.push(row);
     }
     return { expectedNames: { ...expectedNames, newRows } };
   }
@@ -113,7 +113,7 @@ export class ExpectedCounters {
     for (const [name, counters] of persisted)
       this.#counters.set(name, {
         ...counters,
-        bornMs: Number.NEGATIVE_INFINITY,
+        newSinceMs: Number.NEGATIVE_INFINITY,
         connections: 0,
         isListed: false,
         isNew: false,

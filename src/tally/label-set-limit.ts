@@ -1,5 +1,5 @@
 import { internLabels, type LabelSet } from '../families/label-set.ts';
-import { countersOf, foldedPlacesOf, isClosed, type LabelGroupName } from '../listing/label-groups.ts';
+import { countersOf, foldedLabelIndexesOf, isClosed, type LabelGroupName } from '../listing/label-groups.ts';
 import { OTHER } from '../listing/label-values.ts';
 import type { Instant } from '../runtime/instant.ts';
 
@@ -28,7 +28,7 @@ export class LabelSetLimit {
   #labelSets: LabelSet[] = [];
   #seen: Instant[] = [];
   /** When the listing was taken that brought each row, in monotonic milliseconds. */
-  #bornMs: number[] = [];
+  #newSinceMs: number[] = [];
   /** Rows of folded label sets: they are never evicted. */
   #foldedRows = 0;
   /** The row of each of many label sets while a listing is assigned. */
@@ -50,8 +50,8 @@ export class LabelSetLimit {
 
   /** Rows that are exposed at 0 in a listing, by their age. */
   listNew({ monotonicMs: nowMs }: Instant): readonly number[] {
-    if (this.#bornMs.every((bornMs) => nowMs - bornMs >= NEW_MS)) return NO_ROWS;
-    return [...this.#bornMs.keys()].filter((row) => nowMs - (this.#bornMs[row] ?? 0) < NEW_MS);
+    if (this.#newSinceMs.every((newSinceMs) => nowMs - newSinceMs >= NEW_MS)) return NO_ROWS;
+    return [...this.#newSinceMs.keys()].filter((row) => nowMs - (this.#newSinceMs[row] ?? 0) < NEW_MS);
   }
 
   /** Gives a row to a label set of an earlier process, even beyond the limit. */
@@ -96,7 +96,7 @@ export class LabelSetLimit {
     else {
       this.#labelSets = [...this.#labelSets];
       this.#seen = [...this.#seen];
-      this.#bornMs = [...this.#bornMs];
+      this.#newSinceMs = [...this.#newSinceMs];
     }
     return rows;
   }
@@ -113,7 +113,7 @@ export class LabelSetLimit {
     const absent = new Set(list);
     const isKept = (_: unknown, row: number): boolean => !absent.has(this.#labelSets[row] ?? []);
     this.#seen = this.#seen.filter(isKept);
-    this.#bornMs = this.#bornMs.filter(isKept);
+    this.#newSinceMs = this.#newSinceMs.filter(isKept);
     this.#labelSets = this.#labelSets.filter(isKept);
     this.#index &&= indexRows(this.#labelSets);
   }
@@ -144,20 +144,22 @@ export class LabelSetLimit {
   }
 
   #findFolded(labels: LabelSet, at: Instant): number {
-    const foldedPlaces = foldedPlacesOf(this.#group);
-    const folded = internLabels(labels.map((label, place) => (foldedPlaces.includes(place) ? OTHER : label)));
+    const foldedIndexes = foldedLabelIndexesOf(this.#group);
+    const folded = internLabels(
+      labels.map((label, labelIndex) => (foldedIndexes.includes(labelIndex) ? OTHER : label)),
+    );
     const all = internLabels(labels.map(() => OTHER));
-    const hasRoom = foldedPlaces.length > 0 && this.#foldedRows < Math.ceil(this.#maxRows * FOLDED_PART);
+    const hasRoom = foldedIndexes.length > 0 && this.#foldedRows < Math.ceil(this.#maxRows * FOLDED_PART);
     const row =
       this.#find(folded) ?? (hasRoom ? this.#addRow(folded, at) : (this.#find(all) ?? this.#addRow(all, at)));
     this.#seen[row] = at;
     return row;
   }
 
-  #addRow(labels: LabelSet, seen: Instant, bornMs = seen.monotonicMs): number {
+  #addRow(labels: LabelSet, seen: Instant, newSinceMs = seen.monotonicMs): number {
     const row = this.#labelSets.push(labels) - 1;
     this.#seen.push(seen);
-    this.#bornMs.push(bornMs);
+    this.#newSinceMs.push(newSinceMs);
     this.#index?.set(labels, row);
     if (this.#isFolded(labels)) this.#foldedRows += 1;
     return row;
@@ -169,7 +171,7 @@ export class LabelSetLimit {
     this.#index?.set(labels, row);
     this.#labelSets[row] = labels;
     this.#seen[row] = at;
-    this.#bornMs[row] = at.monotonicMs;
+    this.#newSinceMs[row] = at.monotonicMs;
     return row;
   }
 

@@ -1,7 +1,7 @@
 import type { TaskReading } from '../listing/listing.ts';
 import { isNamed } from '../listing/label-values.ts';
 import type { RowsOf } from '../listing/rows.ts';
-import type { TaskGain } from './ledger/ledger.ts';
+import type { TaskIncrease } from './ledger/ledger.ts';
 import type { Delivery } from './losses/delivery-stops.ts';
 import type { IngestCounts } from './losses/ingest-stop.ts';
 
@@ -21,7 +21,7 @@ export class ListingFlows implements IngestCounts {
     this.#receivedMs = new Float64Array(outputRows).fill(-Infinity);
   }
 
-  add({ outputs }: TaskReading, { flow, activeMs, outputBytes, waiting }: TaskGain): void {
+  add({ outputs }: TaskReading, { flow, activeMs, outputBytes, waiting }: TaskIncrease): void {
     if (flow === 'receiving') this.receiving += 1;
     if (flow === 'starting') this.starting += 1;
     if (flow === 'silent') this.silentSinceMs.push(activeMs);

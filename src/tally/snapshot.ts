@@ -13,7 +13,7 @@ import type { RowsOf } from '../listing/rows.ts';
 import type { ExpectedTask } from './expectations.ts';
 import type { Instant } from '../runtime/instant.ts';
 import type { CodeLosses } from './losses/losses.ts';
-import type { NotableTasks } from './notable-tasks.ts';
+import type { TopTasks } from './top-tasks.ts';
 
 export interface Counts {
   /** Those of tasks are present only if per-task families are on. */
@@ -31,7 +31,7 @@ export interface Snapshot extends Counts {
   readonly tasks: number;
   readonly rejected: { readonly count: number; readonly first: RejectedEntry | undefined };
   readonly tasksWithoutAccount: number;
-  readonly notableTasks: NotableTasks;
+  readonly topTasks: TopTasks;
   readonly losses: CodeLosses;
   /** The names that were expected when the listing was taken. */
   readonly expectedTasks: readonly ExpectedTask[];

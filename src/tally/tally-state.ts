@@ -25,13 +25,13 @@ const count = z.int().nonnegative();
 const total = z.number().nonnegative();
 const time = z.number();
 
-/** An account without its streak. */
+/** An account without its waiting values. */
 const partSchema = z.object({
   identity: z.int().min(OWN_INPUT),
   baseBytes: z.number().min(NO_VALUE),
   acceptedMs: time,
   streamRate: total,
-  formerBytes: total,
+  bytesBeforeReset: total,
   connections: count,
   departedMs: time.optional(),
 });
@@ -71,8 +71,8 @@ const codeSchema = z.object({
   counters: z.partialRecord(z.enum(COUNTER_GROUPS), rowsSchema),
   details: z.array(taskDetailSchema).describe('with per-task metrics').optional(),
   expectedCounters: z.array(z.tuple([z.string(), expectedCountersSchema])).optional(),
-  losses: lossMemorySchema.optional(),
-  mostOutputs: mostOutputsSchema.optional(),
+  losses: lossMemorySchema.nullable(),
+  mostOutputs: mostOutputsSchema,
 });
 type CodeEntry = z.output<typeof codeSchema>;
 
@@ -170,7 +170,7 @@ function toCodeEntry({
       counters: recordOf(COUNTER_GROUPS, (group) => groups[group].exportCounters()),
       details: details && [...details.exportDetails()],
       expectedCounters: [...expectedCounters.exportCounters()],
-      losses: losses.memory,
+      losses: losses.memory ?? null,
       mostOutputs: expectedTasks.mostOutputs,
     }
   );
@@ -193,7 +193,7 @@ function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
 
 /** JSON has no member for what is undefined. */
 function toPartsEntry(parts: PartAccounts): z.input<typeof partsSchema> {
-  return areNumbers(parts) ? parts : parts.map((part) => ({ ...part, streak: undefined }));
+  return areNumbers(parts) ? parts : parts.map((part) => ({ ...part, waitingValues: undefined }));
 }
 
 /** Parses a record; `undefined` if it is invalid. */
@@ -246,9 +246,9 @@ function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
   }
   for (const detail of entry.details ?? []) details?.restore(detail);
   expectedCounters.restore(entry.expectedCounters ?? []);
-  tally.expectedTasks.restore(entry.mostOutputs ?? []);
+  tally.expectedTasks.restore(entry.mostOutputs);
   // After an unknown gap, what was lost before is not known.
-  if (entry.losses !== undefined && isGapKnown) losses.restore(entry.losses);
+  if (entry.losses !== null && isGapKnown) losses.restore(entry.losses);
 }
 
 /** `undefined` if the record is not that of a task, or is invalid. */

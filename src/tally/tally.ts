@@ -10,9 +10,9 @@ import {
 } from '../listing/label-groups.ts';
 import { isNamed, OTHER, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
-import { placeOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
+import { labelIndexOf, sumColumn, TextRows, type RowsOf } from '../listing/rows.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
-import { addGain, openRows, type OpenRows } from './gains.ts';
+import { addIncrease, openRows, type OpenRows } from './increases.ts';
 import type { Instant } from '../runtime/instant.ts';
 import { GroupRows } from './group-rows.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
@@ -21,7 +21,7 @@ import { Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { ServerSums, type LedgerRows } from './ledger/server-sums.ts';
 import { ListingFlows } from './listing-flows.ts';
 import { Losses } from './losses/losses.ts';
-import { nameNotableTasks } from './notable-tasks.ts';
+import { nameTopTasks } from './top-tasks.ts';
 import type { Counts, ListingProblems, Snapshot } from './snapshot.ts';
 import {
   createRecords,
@@ -32,7 +32,7 @@ import {
 } from './tally-state.ts';
 import { TaskDetails } from './task-details.ts';
 
-const FORMAT = placeOf('outputs', 'format');
+const FORMAT = labelIndexOf('outputs', 'format');
 
 export interface TallyOptions extends Omit<LedgerOptions, 'accountBudget'> {
   readonly serviceCode: string;
@@ -113,11 +113,11 @@ export class Tally {
     for (const task of listing.tasks.values()) this.#expectedCounters.list(task);
     const servers = new ServerSums(rows);
     const flows = new ListingFlows(rows.outputs.labelSets.length);
-    this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames, servers }, time, (reading, gain) => {
-      addGain(rows, reading, gain);
-      this.#details?.add(reading, gain);
-      this.#expectedCounters.add(reading, gain);
-      flows.add(reading, gain);
+    this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames, servers }, time, (reading, increase) => {
+      addIncrease(rows, reading, increase);
+      this.#details?.add(reading, increase);
+      this.#expectedCounters.add(reading, increase);
+      flows.add(reading, increase);
     });
     for (const group of LIMITED_GROUPS)
       this.#groups[group].commit(rows[group], time, group === 'accounts' ? servers.absentRows : undefined);
@@ -140,7 +140,7 @@ export class Tally {
         first: listing.firstRejected[0],
       },
       tasksWithoutAccount: listing.taskCount - this.#ledger.liveTaskCount,
-      notableTasks: nameNotableTasks(listing.tasks, servers),
+      topTasks: nameTopTasks(listing.tasks, servers),
       losses,
       expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#parts, at),
       expectedTaskCount: this.#expectedTasks.expectation?.tasks ?? 0,

@@ -1,12 +1,12 @@
 import type { LabelSet } from '../families/label-set.ts';
-import type { TaskGain } from './ledger/ledger.ts';
+import type { TaskIncrease } from './ledger/ledger.ts';
 import type { FamilyOf, TaskGroupName } from '../listing/label-groups.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing, TaskReading } from '../listing/listing.ts';
-import { placeOf, TextRows, type RowsOf } from '../listing/rows.ts';
+import { labelIndexOf, TextRows, type RowsOf } from '../listing/rows.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
 
-const FORMAT = placeOf('outputs', 'format');
+const FORMAT = labelIndexOf('outputs', 'format');
 
 /** Names of one service code that are told apart, besides the expected ones. */
 const MAX_NAMES = 1000;
@@ -96,7 +96,7 @@ export class TaskDetails {
     for (const [format, total] of outputs) detail.outputTotals.set(format, total);
   }
 
-  add({ id, outputs }: TaskReading, { inputBytes = 0, outputBytes }: TaskGain): void {
+  add({ id, outputs }: TaskReading, { inputBytes = 0, outputBytes }: TaskIncrease): void {
     const detail = this.#details.get(id);
     if (detail === undefined) return;
     detail.inputTotal += inputBytes;

@@ -1,9 +1,9 @@
 import { sumByServer } from '../listing/rows.ts';
 import type { ListingRates } from '../poller/poll-history.ts';
-import type { NotableTasks } from '../tally/notable-tasks.ts';
+import type { TopTasks } from '../tally/top-tasks.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 
-export interface ListingBreakdown extends NotableTasks {
+export interface ListingBreakdown extends TopTasks {
   readonly servers: readonly ServerTotals[];
 }
 
@@ -22,7 +22,7 @@ interface ServerTotals {
 }
 
 /** By server: those with the most tasks that are stalled or without input first, then with the most tasks. */
-export function breakDownListing({ rows, notableTasks }: Snapshot, rates?: ListingRates): ListingBreakdown {
+export function breakDownListing({ rows, topTasks }: Snapshot, rates?: ListingRates): ListingBreakdown {
   const { accounts, outputs, serversSeen, taskServers, userServers } = rows;
   const tasks = sumByServer(taskServers, 'tasks');
   const users = sumByServer(userServers, 'serverOnlineUsers');
@@ -49,5 +49,5 @@ export function breakDownListing({ rows, notableTasks }: Snapshot, rates?: Listi
   const sorted = servers.toSorted(
     (a, b) => countProblems(b) - countProblems(a) || b.tasks - a.tasks || (a.vsId < b.vsId ? -1 : 1),
   );
-  return { ...notableTasks, servers: sorted };
+  return { ...topTasks, servers: sorted };
 }

@@ -6,15 +6,15 @@ export const NO_VALUE = -1;
 /** Rates that no network link exceeds: 40 Gbit/s into a task, 400 Gbit/s out of an output. */
 export const LINK_RATES = { input: 5e9, http_output: 5e10 } as const;
 
-/** A streak is believed when it has this many listings. */
-const BELIEVED_LISTINGS = 3;
+/** Waiting values are confirmed when they have this many listings. */
+const CONFIRMING_LISTINGS = 3;
 
 /** A front end that lags behind answers with older values for so long, or for five polls. */
 const OLDER_ANSWERS_MS = 10 * 60 * 1000;
 const OLDER_ANSWERS_POLLS = 5;
 
-/** Values that wait to be believed: each continues the one before. */
-interface Streak {
+/** Values that wait for later listings to confirm them: each continues the one before. */
+interface WaitingValues {
   readonly firstBytes: number;
   readonly lastBytes: number;
   readonly lastMs: number;
@@ -28,12 +28,12 @@ export interface Account {
   /** The last value that was accepted, or `NO_VALUE`. */
   baseBytes: number;
   acceptedMs: number;
-  /** The least rate of its stream, if a streak that was believed was faster than the setting; else 0. */
+  /** The least rate of its stream, if confirmed values grew faster than the setting; else 0. */
   streamRate: number;
   /** The base that it left when the service began to count again; 0 if there is none. */
-  formerBytes: number;
+  bytesBeforeReset: number;
   /** `undefined` unless values wait. It is not persisted. */
-  streak?: Streak | undefined;
+  waitingValues?: WaitingValues | undefined;
 }
 
 /** Time as accounts see it in one commit. */
@@ -50,7 +50,7 @@ export interface CommitTimes {
   readonly unknownGapMs: number;
 }
 
-/** Judges the values of one direction in one commit, and counts what it finds. */
+/** What the evaluation of the values of one direction in one commit finds. */
 export interface Findings extends CommitTimes {
   readonly direction: keyof typeof LINK_RATES;
   resetCount: number;
@@ -94,13 +94,13 @@ export function openAccount(bytes: number | undefined, times: CommitTimes): Acco
     baseBytes: bytes ?? NO_VALUE,
     acceptedMs: times.nowMs,
     streamRate: 0,
-    formerBytes: 0,
-    streak: undefined,
+    bytesBeforeReset: 0,
+    waitingValues: undefined,
   };
 }
 
-/** Judges the value with which an account is opened; returns the bytes that it adds. */
-export function judgeFirst(bytes: number | undefined, streamRate: number, findings: Findings): number {
+/** Evaluates the value with which an account is opened; returns the bytes that it adds. */
+export function evaluateFirst(bytes: number | undefined, streamRate: number, findings: Findings): number {
   const { previousListingMs, pollIntervalMs, nowMs, suspendedMs } = findings;
   if (bytes === undefined || previousListingMs === undefined) return 0;
   if (
@@ -113,13 +113,13 @@ export function judgeFirst(bytes: number | undefined, streamRate: number, findin
   return bytes;
 }
 
-/** Judges the next value of an account; returns the bytes that it adds. */
-export function judge(account: Account, bytes: number, streamRate: number, findings: Findings): number {
-  const { baseBytes, streak } = account;
+/** Evaluates the next value of an account; returns the bytes that it adds. */
+export function evaluate(account: Account, bytes: number, streamRate: number, findings: Findings): number {
+  const { baseBytes, waitingValues } = account;
   if (baseBytes === NO_VALUE) return accept(account, bytes, 0, findings);
-  if (bytes > 0 && bytes !== (streak?.lastBytes ?? baseBytes)) findings.changedCount += 1;
+  if (bytes > 0 && bytes !== (waitingValues?.lastBytes ?? baseBytes)) findings.changedCount += 1;
   if (isReturn(account, bytes)) {
-    account.formerBytes = 0;
+    account.bytesBeforeReset = 0;
     return accept(account, bytes, 0, findings);
   }
   if (isGrowth(account, bytes, streamRate, findings))
@@ -127,65 +127,70 @@ export function judge(account: Account, bytes: number, streamRate: number, findi
   return wait(account, bytes, streamRate, findings);
 }
 
-function accept(account: Account, bytes: number, gainedBytes: number, { nowMs }: Findings): number {
+function accept(account: Account, bytes: number, increasedBytes: number, { nowMs }: Findings): number {
   account.baseBytes = bytes;
   account.acceptedMs = nowMs;
-  account.streak = undefined;
-  return gainedBytes;
+  account.waitingValues = undefined;
+  return increasedBytes;
 }
 
-/** Whether an account that began again is back at its former count, which is counted already. */
-function isReturn({ baseBytes, formerBytes }: Account, bytes: number): boolean {
-  return baseBytes < formerBytes / 2 && bytes >= formerBytes / 2;
+/** Whether an account that began again is back at its count before the reset, which is counted already. */
+function isReturn({ baseBytes, bytesBeforeReset }: Account, bytes: number): boolean {
+  return baseBytes < bytesBeforeReset / 2 && bytes >= bytesBeforeReset / 2;
 }
 
-/** A value that is neither growth nor a return adds nothing until its streak is believed. */
+/** A value that is neither growth nor a return adds nothing until later ones confirm it. */
 function wait(account: Account, bytes: number, streamRate: number, findings: Findings): number {
-  const streak = continueStreak(account, bytes, streamRate, findings);
+  const waitingValues = continueWaiting(account, bytes, streamRate, findings);
   const hasBegunAgain = bytes < account.baseBytes / 2;
-  account.streak = streak;
-  if (!isBelieved(account, streak, findings)) {
+  account.waitingValues = waitingValues;
+  if (!isConfirmed(account, waitingValues, findings)) {
     findings.waitingCount += 1;
-    if (streak.length < BELIEVED_LISTINGS) findings.undecidedCount += 1;
+    if (waitingValues.length < CONFIRMING_LISTINGS) findings.undecidedCount += 1;
     if (!hasBegunAgain) findings.implausibleCount += 1;
     return 0;
   }
   if (hasBegunAgain) {
     findings.resetCount += 1;
-    account.formerBytes = Math.max(account.formerBytes, account.baseBytes);
+    account.bytesBeforeReset = Math.max(account.bytesBeforeReset, account.baseBytes);
   }
-  if (streak.fastestRate > streamRate)
-    account.streamRate = Math.max(account.streamRate, 2 * streak.fastestRate);
-  return accept(account, bytes, bytes - streak.firstBytes, findings);
+  if (waitingValues.fastestRate > streamRate)
+    account.streamRate = Math.max(account.streamRate, 2 * waitingValues.fastestRate);
+  return accept(account, bytes, bytes - waitingValues.firstBytes, findings);
 }
 
 /** Whether the service has really changed. Values little below the base may be older answers for long. */
-function isBelieved(
+function isConfirmed(
   { baseBytes, acceptedMs }: Account,
-  { firstBytes, lastBytes, length }: Streak,
+  { firstBytes, lastBytes, length }: WaitingValues,
   { nowMs, pollIntervalMs }: Findings,
 ): boolean {
-  if (length < BELIEVED_LISTINGS || lastBytes === firstBytes) return false;
+  if (length < CONFIRMING_LISTINGS || lastBytes === firstBytes) return false;
   if (lastBytes < baseBytes / 2 || lastBytes >= baseBytes) return true;
   return nowMs - acceptedMs > Math.max(OLDER_ANSWERS_MS, OLDER_ANSWERS_POLLS * pollIntervalMs);
 }
 
-/** The streak with one more value; a new one if the value does not continue it. */
-function continueStreak(account: Account, bytes: number, streamRate: number, findings: Findings): Streak {
-  const { streak, baseBytes } = account;
+/** The waiting values with one more; new ones if the value does not continue them. */
+function continueWaiting(
+  account: Account,
+  bytes: number,
+  streamRate: number,
+  findings: Findings,
+): WaitingValues {
+  const { waitingValues, baseBytes } = account;
   const { nowMs, direction, pollIntervalMs } = findings;
   const begun = { firstBytes: bytes, lastBytes: bytes, lastMs: nowMs, length: 1, fastestRate: 0 };
   const isBelow = bytes < baseBytes;
-  if (streak === undefined || streak.lastBytes < baseBytes !== isBelow) return begun;
-  const stepBytes = bytes - streak.lastBytes;
-  const stepMs = Math.max(pollIntervalMs, nowMs - streak.lastMs);
+  if (waitingValues === undefined || waitingValues.lastBytes < baseBytes !== isBelow) return begun;
+  const stepBytes = bytes - waitingValues.lastBytes;
+  const stepMs = Math.max(pollIntervalMs, nowMs - waitingValues.lastMs);
   const rate = isBelow ? Math.max(streamRate, account.streamRate) : LINK_RATES[direction];
   if (stepBytes < 0 || stepBytes > computeCarriedBytes(rate, stepMs)) return begun;
   return {
-    firstBytes: streak.firstBytes,
+    firstBytes: waitingValues.firstBytes,
     lastBytes: bytes,
     lastMs: nowMs,
-    length: streak.length + 1,
-    fastestRate: Math.max(streak.fastestRate, (stepBytes * 1000) / stepMs),
+    length: waitingValues.length + 1,
+    fastestRate: Math.max(waitingValues.fastestRate, (stepBytes * 1000) / stepMs),
   };
 }

@@ -27,3 +27,11 @@ function measureSuspendedMs(last: Instant | undefined, at: Instant, gap: Restart
   const wallMs = at.wallMs - last.wallMs;
   return Math.max(0, Math.min(wallMs, REMEMBERED_MS) - (at.monotonicMs - last.monotonicMs));
 }
+
+/** Whether polls have failed for so long that one listing does not tell what is idle. */
+export function hasGap(
+  { nowMs, previousListingMs = nowMs, pollIntervalMs }: CommitTimes,
+  stallAfterMs: number,
+): boolean {
+  return nowMs - previousListingMs > Math.max(stallAfterMs, 1.5 * pollIntervalMs);
+}

@@ -7,7 +7,7 @@ import {
   type TaskAccount,
 } from './task-account.ts';
 
-/** How long accounts of tasks that left are kept; the longest time between processes that is believed. */
+/** How long accounts of tasks that left are kept; the longest time between processes that counts as known. */
 export const REMEMBERED_MS = 6 * 60 * 60 * 1000;
 
 /** Of one task; of one that lists more, as many as it lists. */

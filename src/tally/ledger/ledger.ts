@@ -5,7 +5,7 @@ import type { TextRows } from '../../listing/rows.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
 import type { Instant } from '../../runtime/instant.ts';
 import { createFindings, type Findings } from './account.ts';
-import { createCommitTimes, type RestartGap } from './commit-times.ts';
+import { createCommitTimes, hasGap, type RestartGap } from './commit-times.ts';
 import { DepartedAccounts, REMEMBERED_MS } from './departed-accounts.ts';
 import { areOwnInput, updateParts, type PartsUpdate } from './part-accounts.ts';
 import { updateStalls, type LedgerRows, type ServerSum, type ServerSums } from './server-sums.ts';
@@ -25,7 +25,7 @@ import { hasInput, updateInput, type InputUpdate } from './task-input.ts';
 const FILE_RATE_FACTOR = 10;
 
 export interface LedgerOptions {
-  /** The rate that a stream exceeds only if three listings in a row are believed, in bytes per second. */
+  /** The rate that a stream exceeds only if three listings in a row confirm it, in bytes per second. */
   readonly maxStreamRate: number;
   /** How long the input or the progress of a task is unchanged before the task is stalled. */
   readonly stallAfterMs: number;
@@ -49,8 +49,8 @@ interface ListingToCommit {
   readonly servers: ServerSums;
 }
 
-/** What a listed task gained since the last listing. */
-export interface TaskGain {
+/** The increase of the counts of a listed task since the last listing. */
+export interface TaskIncrease {
   /** `undefined` if the listing has no valid value. */
   readonly inputBytes: number | undefined;
   /** By the index of the output in the reading; what is beyond its outputs has no meaning. */
@@ -62,9 +62,9 @@ export interface TaskGain {
   readonly activeMs: number;
 }
 
-type TakeGain = (reading: TaskReading, gain: TaskGain) => void;
+type TakeIncrease = (reading: TaskReading, increase: TaskIncrease) => void;
 
-interface OpenGain {
+interface OpenIncrease {
   inputBytes: number | undefined;
   readonly outputBytes: number[];
   readonly waiting: Record<Findings['direction'], number>;
@@ -93,7 +93,7 @@ interface TaskUpdate extends InputUpdate {
 
 /**
  * Turns the byte counts of tasks, which come and go, into counters that never decrease and count no byte
- * twice: an account for each thing that the service meters, and the sums of what accounts gain.
+ * twice: an account for each thing that the service meters, and the sums of their increases.
  */
 export class Ledger {
   stallAfterMs: number;
@@ -108,21 +108,22 @@ export class Ledger {
   #left: TaskAccount[] = [];
   #listingCount = 0;
   #lastCommit: Instant | undefined;
+  #isAfterGap = false;
   /** When this process restored the accounts, and how long the gap was if the wall clock does not tell. */
   #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
   /** Ids of tasks of which the account was removed since the last commit ended. */
   #removed: string[] = [];
   #removedByCommit: readonly string[] = [];
   /** One object serves all tasks: an object for each would take longer than all else that a commit does. */
-  readonly #gain: OpenGain = {
+  readonly #increase: OpenIncrease = {
     inputBytes: undefined,
     outputBytes: [],
     waiting: { input: 0, http_output: 0 },
     flow: 'other',
     activeMs: 0,
   };
-  readonly #setOutputGain = (index: number, bytes: number): void => {
-    this.#gain.outputBytes[index] = bytes;
+  readonly #setOutputIncrease = (index: number, bytes: number): void => {
+    this.#increase.outputBytes[index] = bytes;
   };
 
   constructor(options: LedgerOptions) {
@@ -144,10 +145,12 @@ export class Ledger {
     return this.#accounts.get(id);
   }
 
-  /** Compares a good listing with the accounts. `take` gets the gain of each task, valid until it returns. */
-  commit(listing: ListingToCommit, at: Instant, take: TakeGain): void {
+  /** Compares a good listing with the accounts. `take` gets the increase of each task while it runs. */
+  commit(listing: ListingToCommit, at: Instant, take: TakeIncrease): void {
     const { tasks, expectedNames } = listing;
     const times = createCommitTimes(this.#lastCommit, at, this.pollIntervalMs, this.#gap);
+    // Where polls are always late, every second listing tells what is idle.
+    this.#isAfterGap = !this.#isAfterGap && hasGap(times, this.stallAfterMs);
     const commit: Commit = {
       ...listing,
       at,
@@ -156,10 +159,7 @@ export class Ledger {
         this.#lastCommit !== undefined &&
         !(this.#gap.unknownGapMs > 0 && this.#lastCommit.monotonicMs <= this.#gap.restoredMs) &&
         at.monotonicMs - this.#lastCommit.monotonicMs <= 3.5 * this.pollIntervalMs,
-      isAfterGap:
-        this.#lastCommit !== undefined &&
-        at.monotonicMs - this.#lastCommit.monotonicMs >
-          Math.max(this.stallAfterMs, 1.5 * this.pollIntervalMs),
+      isAfterGap: this.#isAfterGap,
       forgetBeforeMs: at.monotonicMs - REMEMBERED_MS,
       inputFindings: createFindings(times, 'input'),
       outputFindings: createFindings(times, 'http_output'),
@@ -172,7 +172,7 @@ export class Ledger {
       const account = this.#commitTask(reading, commit);
       if (account === undefined) continue;
       this.#live.push(account);
-      take(reading, this.#gain);
+      take(reading, this.#increase);
     }
     this.#addFindings(commit);
     this.accountShare.evictExcess();
@@ -277,8 +277,8 @@ export class Ledger {
     // Parts that have all grown stay in their arrays.
     if (found === undefined || account.inputs !== inputs || account.outputs !== outputs)
       this.#departed.updateCount(account, countBefore);
-    this.#gain.flow = updateStalls(update, evidence, this.stallAfterMs);
-    this.#gain.activeMs = account.lastActivity.monotonicMs;
+    this.#increase.flow = updateStalls(update, evidence, this.stallAfterMs);
+    this.#increase.activeMs = account.lastActivity.monotonicMs;
     account.lastSeen = commit.at;
     return account;
   }
@@ -321,11 +321,11 @@ export class Ledger {
     const inputBytes = updateInput(update);
     server.add('inputBytes', inputBytes ?? 0);
     if (hasInput(reading)) setFlag(account, TaskFlag.hasFlowed, true);
-    const gain = this.#gain;
-    gain.inputBytes = inputBytes;
-    account.outputs = updateParts(account.outputs, reading.outputs, update.outputs, this.#setOutputGain);
-    gain.waiting.input = inputFindings.waitingCount - waitingInputs;
-    gain.waiting.http_output = outputFindings.waitingCount - waitingOutputs;
+    const increase = this.#increase;
+    increase.inputBytes = inputBytes;
+    account.outputs = updateParts(account.outputs, reading.outputs, update.outputs, this.#setOutputIncrease);
+    increase.waiting.input = inputFindings.waitingCount - waitingInputs;
+    increase.waiting.http_output = outputFindings.waitingCount - waitingOutputs;
     // A task without a valid value counts as one that receives data.
     if (inputBytes === undefined || inputFindings.changedCount > changedCount) return 'flowing';
     return inputFindings.undecidedCount > undecidedCount ? 'undecided' : 'idle';

@@ -2,8 +2,8 @@ import { OWN_INPUT, type PartReading } from '../../listing/listing.ts';
 import {
   computeCarriedBytes,
   isGrowth,
-  judge,
-  judgeFirst,
+  evaluate,
+  evaluateFirst,
   measureAgeMs,
   NO_VALUE,
   openAccount,
@@ -40,20 +40,20 @@ export interface PartsUpdate {
   readonly forgetBeforeMs: number;
 }
 
-type ReportGain = (index: number, bytes: number) => void;
+type ReportIncrease = (index: number, bytes: number) => void;
 
 /** Numbers per account in the usual case: its identity, its base, and its connections. */
 export const NUMBERS_PER_PART = 3;
 
 /**
- * Judges the parts of a listed task, reports the bytes that each reading adds, by its index, and returns the
- * accounts after it. `readings` are sorted by identity, then by bytes, the largest first.
+ * Evaluates the parts of a listed task, reports the bytes that each reading adds, by its index, and returns
+ * the accounts after it. `readings` are sorted by identity, then by bytes, the largest first.
  */
 export function updateParts(
   parts: PartAccounts,
   readings: readonly PartReading[],
   update: PartsUpdate,
-  report: ReportGain,
+  report: ReportIncrease,
 ): PartAccounts {
   if (areNumbers(parts) && haveAllGrown(parts, readings, update)) {
     growAll(parts, readings, update, report);
@@ -70,10 +70,10 @@ export function updateParts(
     const rate = computeStreamRate(part?.connections ?? 0, reading, streamRate);
     if (part === undefined) {
       present.push(openPart(reading, findings));
-      report(index, judgeFirst(bytes, rate, findings));
+      report(index, evaluateFirst(bytes, rate, findings));
       continue;
     }
-    report(index, bytes === undefined ? 0 : judge(part, bytes, rate, findings));
+    report(index, bytes === undefined ? 0 : evaluate(part, bytes, rate, findings));
     part.connections = reading.connections ?? 0;
     part.departedMs = undefined;
     present.push(part);
@@ -99,8 +99,8 @@ function listParts(parts: PartAccounts, lastSeenMs: number): PartAccount[] {
       baseBytes: parts[first + 1] ?? NO_VALUE,
       acceptedMs: lastSeenMs,
       streamRate: 0,
-      formerBytes: 0,
-      streak: undefined,
+      bytesBeforeReset: 0,
+      waitingValues: undefined,
       connections: parts[first + 2] ?? 0,
       departedMs: undefined,
     });
@@ -114,14 +114,14 @@ function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
     baseBytes,
     acceptedMs,
     streamRate,
-    formerBytes,
-    streak,
+    bytesBeforeReset,
+    waitingValues,
     departedMs,
   }: PartAccount): boolean =>
     departedMs === undefined &&
-    streak === undefined &&
+    waitingValues === undefined &&
     streamRate === 0 &&
-    formerBytes === 0 &&
+    bytesBeforeReset === 0 &&
     (acceptedMs === lastSeenMs || baseBytes === NO_VALUE);
   if (!parts.every(isUsual)) return parts;
   const numbers: number[] = [];
@@ -184,15 +184,15 @@ function growAll(
   parts: number[],
   readings: readonly PartReading[],
   { findings }: PartsUpdate,
-  report: ReportGain,
+  report: ReportIncrease,
 ): void {
   for (const [index, { bytes = NO_VALUE, connections = 0 }] of readings.entries()) {
     const first = NUMBERS_PER_PART * index;
-    const gainedBytes = bytes - (parts[first + 1] ?? NO_VALUE);
-    if (gainedBytes > 0) findings.changedCount += 1;
+    const increasedBytes = bytes - (parts[first + 1] ?? NO_VALUE);
+    if (increasedBytes > 0) findings.changedCount += 1;
     parts[first + 1] = bytes;
     parts[first + 2] = connections;
-    report(index, gainedBytes);
+    report(index, increasedBytes);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { CountedGroupName, FamilyOf } from '../../listing/label-groups.ts';
 import type { TextRows } from '../../listing/rows.ts';
 import type { Instant } from '../../runtime/instant.ts';
-import { LargestTasks } from '../notable-tasks.ts';
+import { LargestTasks } from '../top-tasks.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 import type { InputUpdate } from './task-input.ts';
 

@@ -40,9 +40,9 @@ export function hasInput({ inputs }: TaskReading): boolean {
 }
 
 function updateInputs({ account, inputs }: InputUpdate, readings: readonly PartReading[]): number {
-  let gainedBytes = 0;
+  let increasedBytes = 0;
   account.inputs = updateParts(account.inputs, readings, inputs, (_, bytes) => {
-    gainedBytes += bytes;
+    increasedBytes += bytes;
   });
-  return gainedBytes;
+  return increasedBytes;
 }

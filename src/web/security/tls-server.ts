@@ -26,7 +26,7 @@ const PLAIN_HTTP_RESPONSE = [
 
 interface TlsDependencies {
   readonly webConfigurationSource: WebConfigurationSource;
-  /** Whether clients with a rejected certificate may send requests, for the authorizer to judge. */
+  /** Whether clients with a rejected certificate may send requests, for the authorizer to decide. */
   readonly hasOpenProbes: boolean;
   readonly connections: Connections;
   readonly logger: Logger;

@@ -1,6 +1,6 @@
 import type { PollHistoryEntry } from '../../poller/poll-history.ts';
 import type { PollPlan } from '../../poller/service-code-poller.ts';
-import type { NotableTask } from '../../tally/notable-tasks.ts';
+import type { TopTask } from '../../tally/top-tasks.ts';
 import { formatTaskCondition, type ExpectedTask } from '../../tally/expectations.ts';
 import { POLL_ERRORS } from '../../upstream/error-table.ts';
 import { getCodeKind } from '../../upstream/errors.ts';
@@ -209,14 +209,14 @@ function renderBreakdown(breakdown: ListingBreakdown, nowMs: number, query: URLS
     { title: 'Connections', render: ({ connections }) => formatCount(connections) },
     { title: 'Last seen', render: ({ lastSeenMs }) => renderAge(lastSeenMs, nowMs) },
   ];
-  const task: TableColumn<NotableTask> = {
+  const task: TableColumn<TopTask> = {
     title: 'Task and server',
     className: 'text',
     render: ({ id, name, vsId }) =>
       html`${name === undefined ? '' : html`<strong>${renderName(name)}</strong> `}${renderName(id)}
         <span class="aside">${renderName(vsId)}</span>`,
   };
-  const since = (title: string): TableColumn<NotableTask> => ({
+  const since = (title: string): TableColumn<TopTask> => ({
     title,
     render: ({ sinceMs }) => formatTimeSpan(nowMs - sinceMs),
   });

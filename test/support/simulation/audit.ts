@@ -161,7 +161,7 @@ export class Audit {
   /** Servers of which counters are still at 0. */
   get newServers(): readonly string[] {
     const { monotonicMs: nowMs = 0 } = this.last ?? {};
-    return [...this.born].flatMap(([server, bornMs]) => (nowMs - bornMs < BIRTH_MS ? [server] : []));
+    return [...this.born].flatMap(([server, newSinceMs]) => (nowMs - newSinceMs < BIRTH_MS ? [server] : []));
   }
 
   isDoubtful(task: SimulatedTask): boolean {

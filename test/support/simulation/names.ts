@@ -16,7 +16,7 @@ interface NameTruth extends Bytes {
   /** The first listing without an expectation of the name. */
   readonly removedMs: number | undefined;
   /** The listing that brought the counter, in this process; those of earlier ones are not new. */
-  readonly bornMs: number;
+  readonly newSinceMs: number;
 }
 
 interface ListingTruth {
@@ -48,7 +48,7 @@ export class NameAudit {
     this.#take(listing, rows);
     const { elapsedMs, expected } = listing;
     const isNew = (name: string): boolean =>
-      elapsedMs - (this.#last.names.get(name)?.bornMs ?? elapsedMs) < BIRTH_MS;
+      elapsedMs - (this.#last.names.get(name)?.newSinceMs ?? elapsedMs) < BIRTH_MS;
     expectNew(rows, expected.filter(isNew));
     return expected.length + 2;
   }
@@ -65,9 +65,9 @@ export class NameAudit {
       const last = this.#last.names.get(name);
       const found = readName(rows, name);
       const counted = last === undefined || last.removedMs !== undefined ? NOTHING : gained;
-      const { bornMs, ...total } = next.get(name) ?? { ...NOTHING, bornMs: elapsedMs };
+      const { newSinceMs, ...total } = next.get(name) ?? { ...NOTHING, newSinceMs: elapsedMs };
       expectBytes(name, found, sumBytes([total, counted]));
-      next.set(name, { ...found, removedMs: undefined, bornMs });
+      next.set(name, { ...found, removedMs: undefined, newSinceMs });
     }
     const total = sumBytes([...gains.values()]);
     expectBytes('all tasks', total, subtract(readTotal(rows), readTotal(this.#last.rows)));
@@ -81,7 +81,7 @@ export class NameAudit {
   restore(): void {
     const names = Array.from(
       this.#last.names,
-      ([name, truth]) => [name, { ...truth, bornMs: Number.NEGATIVE_INFINITY }] as const,
+      ([name, truth]) => [name, { ...truth, newSinceMs: Number.NEGATIVE_INFINITY }] as const,
     );
     this.#last = { ...this.#last, names: new Map(names) };
   }

@@ -445,7 +445,7 @@ export class Simulation {
     const suspendedMs = this.#random.integer(5 * HOUR_MS);
     this.#note(`suspended for ${Math.round(suspendedMs / 1000)} s`);
     this.#world.advance(suspendedMs);
-    // Steps of a streak go by the monotonic clock: these look fast.
+    // Steps of waiting values go by the monotonic clock: these look fast.
     for (const task of this.#world.tasks) task.hasLeapt = true;
   }
 

@@ -69,12 +69,12 @@ const cases: readonly Case[] = [
     { input: 20, resets: 1, implausible: 0 },
   ],
   [
-    'a listing without the task or without a value does not end a streak',
+    'a listing without the task or without a value does not end a row of waiting values',
     [[task(S)], [task(10)], [], [task(20)], [task(undefined)], [task(30)]],
     { input: 20, resets: 1 },
   ],
   [
-    'a step of more than a stream begins a new streak below the base',
+    'a step of more than a stream begins a new row below the base',
     values(S, 10, 5e8, 5e8 + 10, 5e8 + 20),
     { input: 20, resets: 1 },
   ],
@@ -95,7 +95,7 @@ const cases: readonly Case[] = [
     { input: 25, implausible: 2 },
   ],
   [
-    'a step of more than a link begins a new streak above the base',
+    'a step of more than a link begins a new row above the base',
     values(S, S + 1e9, S + 2e11, S + 2e11 + 10, S + 2e11 + 20),
     { input: 20 },
   ],
@@ -105,7 +105,7 @@ const cases: readonly Case[] = [
     { input: 20 },
   ],
   [
-    'a stream faster than the setting is believed after three listings, and from then on',
+    'a stream faster than the setting is confirmed after three listings, and from then on',
     Array.from({ length: 8 }, (_, n) => [task(n * 1e9)]),
     // The three listings grew by 2e9; then there are four listings of 1e9.
     { input: 6e9, implausible: 2 },
@@ -116,7 +116,7 @@ const cases: readonly Case[] = [
     { input: 1000, resets: 0 },
   ],
   [
-    'a count that returns to its former one adds nothing, and grows from there',
+    'a count that returns to the one before the reset adds nothing, and grows from there',
     values(S, 10, 20, 30, S + 100, S + 150),
     { input: 70, resets: 1, implausible: 0 },
   ],
@@ -126,12 +126,12 @@ const cases: readonly Case[] = [
     { input: 40, resets: 2 },
   ],
   [
-    'a count that began again adds nothing in the listing in which it gets to half of the former one',
+    'a count that began again adds nothing in the listing in which it gets to half of the one before the reset',
     values(1e8, 10, 20, 30, 4e7, 6e7, 7e7),
     { input: 20 + (4e7 - 30) + 1e7, resets: 1, implausible: 0 },
   ],
   [
-    'a count that begins again twice can return to the larger of its former ones',
+    'a count that begins again twice can return to the larger of those before',
     values(S, 10, 20, 30, 1e8, 5, 6, 7, S + 5),
     { input: 20 + (1e8 - 30) + 2, resets: 2 },
   ],
@@ -198,7 +198,7 @@ const cases: readonly Case[] = [
     { input: 35, resets: 0, implausible: 0 },
   ],
   [
-    'a changed source knows no former count',
+    'a changed source knows no count before a reset',
     [[task(1e6)], [task(10)], [task(20)], [task(30)], [inputs(40)], [inputs(6e5)]],
     { input: 20 + 6e5 - 40, resets: 1 },
   ],
@@ -237,7 +237,7 @@ const cases: readonly Case[] = [
   ],
   ['an input that joins adds its value', [[], [inputs(3)], [inputs(4, 5)]], { input: 9 }],
   [
-    'an input that begins again adds what its streak grew',
+    'an input that begins again adds what its waiting values grew',
     [[], [inputs(30)], [inputs(1)], [inputs(2)], [inputs(3)]],
     { input: 32, resets: 1 },
   ],
@@ -298,7 +298,7 @@ test('byte counts that wait are counted by server and direction', () => {
   assert.deepEqual(waiting, [{}, { [input]: 1 }, { [input]: 1, [output]: 1 }, { [input]: 0, [output]: 0 }]);
 });
 
-test('a restart knows the former count and the rate of an account', () => {
+test('a restart knows the count before the reset and the rate of an account', () => {
   const fast = (n: number) => [task(n * 1e9)];
   for (const [before, after, expected] of [
     [values(S, 10, 20, 30), values(S + 100, S + 150), 70],
@@ -311,7 +311,7 @@ test('a restart knows the former count and the rate of an account', () => {
   }
 });
 
-test('an older answer is believed after ten minutes', () => {
+test('an older answer is confirmed after ten minutes', () => {
   const run = new TallyRun();
   run.commitListing({ tasks: [task(S)] });
   const listings = Array.from({ length: 45 }, (_, n) => [task(S - 1e6 + 10 * n)]);

@@ -189,6 +189,7 @@ for (const [name, stepMs, listings, stalled] of [
   ['runs before and after an outage', 15_000, [9000, 9900, ...outage, 9999], []],
   ['does not grow in the first listing after an outage', 15_000, [9000, 9900, ...outage, 9900, 9999], []],
   ['dies in an outage', 15_000, [9000, 9900, ...outage, 9900, 9900], [3]],
+  ['dies while every second poll fails', 60_000, [9000, 9900, undefined, 9900, undefined, 9900], [3]],
   [
     'is dead before and after an outage',
     15_000,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_NOTABLE_TASKS } from '../../../src/tally/notable-tasks.ts';
+import { MAX_TOP_TASKS } from '../../../src/tally/top-tasks.ts';
 import { buildTaskRecord } from '../../support/record-builders.ts';
 import { START_MS, STEP_MS, TallyRun } from '../../support/tally-run.ts';
 
@@ -13,7 +13,7 @@ test('stalled tasks are listed with the time of their last byte, the longest sta
         buildTaskRecord({ id: 'early', inputBytes: early }),
         buildTaskRecord({ id: 'never', inputBytes: 0 }),
       ],
-    }).notableTasks.longestStalled;
+    }).topTasks.longestStalled;
   assert.deepEqual(commit(1, 1), []);
   assert.deepEqual(commit(2, 2), []);
   assert.deepEqual(commit(2, 3), [
@@ -28,14 +28,14 @@ test('stalled tasks are listed with the time of their last byte, the longest sta
 
 test('of more stalled tasks than are listed, the longest stalled are', () => {
   const run = new TallyRun({ stallAfterMs: STEP_MS });
-  const ids = Array.from({ length: MAX_NOTABLE_TASKS + 5 }, (_, index) => `task-${index}`);
+  const ids = Array.from({ length: MAX_TOP_TASKS + 5 }, (_, index) => `task-${index}`);
   const commit = (growing: number) =>
     run.commitListing({
       tasks: ids.map((id, index) => buildTaskRecord({ id, inputBytes: index < growing ? 1 : 2 })),
-    }).notableTasks.longestStalled;
+    }).topTasks.longestStalled;
   commit(ids.length);
   // Each listing lets one task flow a last time.
   for (const index of ids.keys()) commit(ids.length - 1 - index);
   const listed = commit(0).map(({ id }) => id);
-  assert.deepEqual(listed, ids.toReversed().slice(0, MAX_NOTABLE_TASKS));
+  assert.deepEqual(listed, ids.toReversed().slice(0, MAX_TOP_TASKS));
 });

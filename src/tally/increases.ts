@@ -1,6 +1,6 @@
 import type { ListingRows, TaskReading } from '../listing/listing.ts';
 import { addOrSet, readCounts, TextRows } from '../listing/rows.ts';
-import type { TaskGain } from './ledger/ledger.ts';
+import type { TaskIncrease } from './ledger/ledger.ts';
 import type { LedgerRows } from './ledger/server-sums.ts';
 
 /** Those rows of a listing that a commit changes, with copies of the columns that it changes. */
@@ -28,13 +28,13 @@ export function openRows({ outputs, renditions, listingSurplus }: ListingRows) {
 }
 
 export type OpenRows = ReturnType<typeof openRows>;
-type GainRows = Pick<OpenRows, 'outputs' | 'renditions'> & Pick<LedgerRows, 'protocols' | 'waiting'>;
+type IncreaseRows = Pick<OpenRows, 'outputs' | 'renditions'> & Pick<LedgerRows, 'protocols' | 'waiting'>;
 
-/** Adds what a task gained to the rows of its listing. */
-export function addGain(
-  rows: GainRows,
+/** Adds the increase of a task to the rows of its listing. */
+export function addIncrease(
+  rows: IncreaseRows,
   { protocol, vsId, outputs }: TaskReading,
-  { inputBytes = 0, outputBytes, waiting }: TaskGain,
+  { inputBytes = 0, outputBytes, waiting }: TaskIncrease,
 ): void {
   if (protocol !== undefined) rows.protocols.count('protocolInputBytes', inputBytes, protocol);
   for (const [index, { outputRow, renditionRow }] of outputs.entries()) {

@@ -3,9 +3,9 @@ import type { Instant } from '../runtime/instant.ts';
 import type { TaskAccount } from './ledger/task-account.ts';
 
 /** Tasks that are named for each reason: with ids of 40 characters, a snapshot holds about 2 kB of them. */
-export const MAX_NOTABLE_TASKS = 10;
+export const MAX_TOP_TASKS = 10;
 
-export interface NotableTask {
+export interface TopTask {
   /** As a label value. */
   readonly id: string;
   /** `undefined` without `tasks.name`, and if it has none. */
@@ -16,9 +16,9 @@ export interface NotableTask {
 }
 
 /** The tasks of a listing that people look for first: a few of each kind, the longest so first. */
-export interface NotableTasks {
-  readonly longestStalled: readonly NotableTask[];
-  readonly longestWithoutInput: readonly NotableTask[];
+export interface TopTasks {
+  readonly longestStalled: readonly TopTask[];
+  readonly longestWithoutInput: readonly TopTask[];
 }
 
 /** The largest of the tasks that it is offered, the largest first; of equal ones, the first. */
@@ -30,22 +30,22 @@ export class LargestTasks<Task> {
   }
 
   offer(task: Task, size: number): void {
-    const smallest = this.#entries[MAX_NOTABLE_TASKS - 1];
+    const smallest = this.#entries[MAX_TOP_TASKS - 1];
     if (smallest !== undefined && size <= smallest.size) return;
     const index = this.#entries.findIndex((other) => other.size < size);
     this.#entries.splice(index < 0 ? this.#entries.length : index, 0, { task, size });
-    if (this.#entries.length > MAX_NOTABLE_TASKS) this.#entries.pop();
+    if (this.#entries.length > MAX_TOP_TASKS) this.#entries.pop();
   }
 }
 
-export function nameNotableTasks(
+export function nameTopTasks(
   tasks: ReadonlyMap<string, TaskReading>,
   {
     longestStalled,
     longestWithoutInput,
   }: Record<'longestStalled' | 'longestWithoutInput', LargestTasks<TaskAccount>>,
-): NotableTasks {
-  const nameTask = ({ id, vsId }: TaskAccount, { wallMs: sinceMs }: Instant): NotableTask => ({
+): TopTasks {
+  const nameTask = ({ id, vsId }: TaskAccount, { wallMs: sinceMs }: Instant): TopTask => ({
     id,
     name: tasks.get(id)?.name,
     vsId,
