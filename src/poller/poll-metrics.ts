@@ -56,8 +56,9 @@ export const POLL_SAMPLES = {
   lastPollDuration: ({ lastPoll }) => toSeconds(lastPoll?.durationMs),
   lastPoll: ({ lastPoll }, { wallOffsetMs }) => toTimestamp(lastPoll?.atMs, wallOffsetMs),
   lastSuccess: ({ snapshot }, { wallOffsetMs }) => toTimestamp(snapshot?.at.monotonicMs, wallOffsetMs),
+  // In whole seconds of the clock: scrapes within one share their body.
   listingAge: ({ snapshot, listedMs }, { nowMs }) =>
-    toSeconds(nowMs - (snapshot?.at.monotonicMs ?? listedMs)),
+    toSeconds(Math.max(0, Math.floor(nowMs / 1000) * 1000 - (snapshot?.at.monotonicMs ?? listedMs))),
   pollInterval: ({ intervalMs }) => toSeconds(intervalMs),
   responseBytes: ({ responseBytes }) => columnOf(responseBytes),
   httpStatus: ({ httpStatus }) => columnOf(httpStatus),
