@@ -46,7 +46,7 @@ export interface ExpectedTask {
   readonly slowSinceMs?: number | undefined;
   /** Outputs that it must have: the minimum or, without one, the largest number of the last hour. */
   readonly dueOutputs?: number | undefined;
-  /** If it has fewer. */
+  /** How many outputs it must have, and since when it has fewer. */
   readonly fewerOutputs?: { readonly than: number; readonly sinceMs: number } | undefined;
   /** Byte counts of its tasks that wait; `undefined` before the first one. */
   readonly waiting?: number | undefined;
@@ -65,7 +65,7 @@ interface InputTotal {
 
 /** What is remembered of an expected name from listing to listing. */
 interface NameHistory {
-  /** Those since it is up, from which the rate is computed. */
+  /** The totals since the name is up, from which its rate is computed. */
   readonly totals: readonly InputTotal[];
   /** Whether it was not up before `totals`. */
   readonly hasRecovered: boolean;
@@ -98,7 +98,7 @@ export class ExpectedTasks {
   /** Takes effect with the next listing. */
   expectation: Expectation | undefined;
   #histories = new Map<string, NameHistory>();
-  /** Those of an earlier process, until the first listing. */
+  /** The largest numbers of outputs that an earlier process has seen, until the first listing. */
   #restoredOutputs: ReadonlyMap<string, OutputCount> = new Map();
   /** The time of the last listing, in wall-clock milliseconds. */
   #lastMs: number | undefined;
@@ -176,7 +176,7 @@ export class ExpectedTasks {
   }
 }
 
-/** Adds what takes more than one listing to know. */
+/** Adds what is known only from several listings: the rate, and what the name lacks. */
 function follow(
   listed: ExpectedTask,
   countsBefore: readonly OutputCount[],

@@ -24,7 +24,7 @@ export class GroupRows {
   /** Takes the rows of a listing. A counter whose row is evicted is forgotten. */
   commit({ labelSets, columns }: Rows, at: Instant, absentRows?: ReadonlySet<number>): void {
     const rows = this.limit.assign(labelSets, at, absentRows);
-    // Most listings have nothing wrong: nothing is exposed of many groups.
+    // Most listings have nothing wrong, so many groups expose nothing.
     if (this.limit.labelSets.length === 0 && this.#published.labelSets.length === 0) return;
     const next = recordOf(familiesOf(this.#group), (family) => {
       const column = this.#begin(family);

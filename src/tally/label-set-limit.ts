@@ -11,7 +11,7 @@ export const NEW_MS = 90 * 1000;
 const MAX_SEARCHED = 64;
 const NO_LABEL_SETS: readonly LabelSet[] = [];
 const NO_ROWS: readonly number[] = [];
-/** Rows of folded label sets come on top of the limit: this part of it. */
+/** Folded label sets may take this fraction of the limit in rows of their own, on top of it. */
 const FOLDED_PART = 1 / 8;
 
 /**
@@ -24,14 +24,14 @@ export class LabelSetLimit {
   foldedCount = 0;
   readonly #group: LabelGroupName;
   readonly #maxRows: number;
-  /** By row. Snapshots share it while it is the same. */
+  /** The label set of each row. Snapshots share the array until it changes. */
   #labelSets: LabelSet[] = [];
   #seen: Instant[] = [];
   /** When the listing was taken that brought each row, in monotonic milliseconds. */
   #newSinceMs: number[] = [];
   /** Rows of folded label sets: they are never evicted. */
   #foldedRows = 0;
-  /** The row of each of many label sets while a listing is assigned. */
+  /** Finds the row of a label set while a listing is assigned that has many. */
   #index: Map<LabelSet, number> | undefined;
 
   constructor(group: LabelGroupName, maxLabelSets: number) {
@@ -79,9 +79,9 @@ export class LabelSetLimit {
       if (absent.has(index)) ended.add(labels);
       else if (row !== undefined) this.#seen[row] = at;
     }
-    // Without counters, nothing but a 0 is exposed of what is absent.
+    // A group without counters exposes nothing but a 0 for a label set that is absent.
     if (countersOf(this.#group).length === 0) this.#dropAbsent(at);
-    // A row in which an end is counted goes with the next listing: its number is a part of this one.
+    // A row in which an end is counted cannot be evicted now: this listing exposes its number.
     const listEvictable = () => this.#listAbsent(at).filter((labels) => !ended.has(labels));
     let evictable: Iterator<LabelSet, undefined> | undefined;
     const evict = (): LabelSet | undefined => (evictable ??= listEvictable().values()).next().value;
@@ -91,7 +91,7 @@ export class LabelSetLimit {
         (absent.has(index) ? this.#findFolded(labels, at) : this.#assignNew(labels, at, evict)),
     );
     this.#index = undefined;
-    // A copy has no room for more.
+    // A copy is exactly as long as its content; a grown array keeps spare room.
     if (areEqual(before, this.#labelSets)) this.#labelSets = before;
     else {
       this.#labelSets = [...this.#labelSets];
@@ -133,7 +133,7 @@ export class LabelSetLimit {
     return this.#seen[row]?.monotonicMs ?? Infinity;
   }
 
-  /** Returns a free row, that of the first evictable label set, or that of what folds. */
+  /** Returns a free row, that of the first evictable label set, or the one into which the label set folds. */
   #assignNew(labels: LabelSet, at: Instant, evict: () => LabelSet | undefined): number {
     if (this.#isFolded(labels)) return this.#findFolded(labels, at);
     if (this.#labelSets.length - this.#foldedRows < this.#maxRows) return this.#addRow(labels, at);

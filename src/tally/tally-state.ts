@@ -35,7 +35,7 @@ const partSchema = z.object({
   connections: count,
   departedMs: time.optional(),
 });
-/** As they are in memory: numbers in the usual case. */
+/** The accounts as they are in memory: numbers in the usual case. */
 const partsSchema = z.union([
   z.array(z.number()).refine(({ length }) => length % NUMBERS_PER_PART === 0),
   z.array(partSchema),
@@ -93,7 +93,7 @@ export type StateChange = readonly [key: string, value: string | undefined];
 
 export type StateRecord = readonly [key: string, value: string];
 
-/** Sorts before those of the tasks. */
+/** This key sorts before those of the tasks. */
 export const CODE_KEY = 'code';
 const TASK_KIND = 'task';
 
@@ -118,7 +118,7 @@ export interface TallyParts {
 export interface TallyRecords {
   /** Those that the commit changed, until the next commit. */
   readonly listChanges: () => Iterable<StateChange>;
-  /** All, at any time. */
+  /** All records, at any time. */
   readonly listAll: () => Iterable<StateRecord>;
 }
 
@@ -191,7 +191,7 @@ function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
   ];
 }
 
-/** JSON has no member for what is undefined. */
+/** Waiting values are not written: JSON leaves out what is undefined. */
 function toPartsEntry(parts: PartAccounts): z.input<typeof partsSchema> {
   return areNumbers(parts) ? parts : parts.map((part) => ({ ...part, waitingValues: undefined }));
 }
@@ -221,7 +221,7 @@ export function restoreRecords(tally: TallyParts, records: readonly StateRecord[
   const lastSeenSum = tasks.reduce((sum, task) => addLastSeen(sum, task), 0);
   if (tasks.length !== code.taskCount || lastSeenSum !== code.lastSeenSum) return false;
   restoreCode(tally, code, now);
-  // Those that left first come first.
+  // The ledger takes the tasks in the order in which they left.
   tasks.sort((a, b) => a.lastSeen.monotonicMs - b.lastSeen.monotonicMs);
   for (const task of tasks) tally.ledger.restoreAccount(task);
   return true;

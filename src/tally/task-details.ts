@@ -17,7 +17,7 @@ export type PersistedTaskDetail = readonly [
   outputs: readonly (readonly [format: string, total: number])[],
 ];
 
-/** Formats of one task, listed or not; of one with many outputs, two for each. */
+/** So many formats of one task are kept, listed or not; of a task with many outputs, two for each output. */
 const MIN_FORMATS = 8;
 
 interface TaskDetail {
@@ -172,7 +172,7 @@ export class TaskDetails {
     return this.#outputLabels[outputRow]?.[FORMAT] ?? UNKNOWN;
   }
 
-  /** Those that the task no longer lists give way, the first one first. */
+  /** Forgets formats that the task no longer lists, the first ones first, while there are too many. */
   #forgetFormats(outputTotals: Map<string, number>, outputs: TaskReading['outputs']): void {
     const listed = new Set(outputs.map(({ outputRow }) => this.#getFormat(outputRow)));
     for (const format of outputTotals.keys()) {
@@ -197,7 +197,7 @@ export class TaskDetails {
 
 type TaskGauges = Readonly<Record<Exclude<FamilyOf<'singleTasks'>, 'taskInputBytes'>, number>>;
 
-/** Those of a restored task before the first listing. */
+/** The totals of a restored task before the first listing. */
 const NO_GAUGES: TaskGauges = {
   taskStalled: Number.NaN,
   taskProgress: Number.NaN,

@@ -10,7 +10,7 @@ import {
 /** How long accounts of tasks that left are kept; the longest time between processes that counts as known. */
 export const REMEMBERED_MS = 6 * 60 * 60 * 1000;
 
-/** Of one task; of one that lists more, as many as it lists. */
+/** So many departed parts of one task are kept; of a task that lists more parts, as many as it lists. */
 const MIN_KEPT_PARTS = 4;
 
 /** The accounts of tasks that left, in the order in which they left, and of parts that left live tasks. */

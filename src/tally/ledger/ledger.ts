@@ -21,7 +21,7 @@ import {
 } from './task-account.ts';
 import { hasInput, updateInput, type InputUpdate } from './task-input.ts';
 
-/** A task that reads a file does so faster than its streams play. */
+/** How much faster than its streams play a task may read a file. */
 const FILE_RATE_FACTOR = 10;
 
 export interface LedgerOptions {
@@ -55,7 +55,7 @@ export interface TaskIncrease {
   readonly inputBytes: number | undefined;
   /** By the index of the output in the reading; what is beyond its outputs has no meaning. */
   readonly outputBytes: readonly number[];
-  /** Byte counts that wait. */
+  /** How many byte counts of the task wait for later listings, by direction. */
   readonly waiting: Readonly<Record<Findings['direction'], number>>;
   readonly flow: TaskFlow;
   /** When its input last flowed, or its progress changed, in monotonic milliseconds. */
@@ -104,7 +104,7 @@ export class Ledger {
   readonly #accounts = new Map<string, TaskAccount>();
   #live: TaskAccount[] = [];
   readonly #departed: DepartedAccounts;
-  /** Those that the last commit has departed. */
+  /** The tasks that left with the last commit. */
   #left: TaskAccount[] = [];
   #listingCount = 0;
   #lastCommit: Instant | undefined;
@@ -274,7 +274,7 @@ export class Ledger {
     const update = { commit, account, reading, server, isNew: found === undefined, ...parts };
     const { inputs, outputs } = account;
     const evidence = this.#commitParts(update);
-    // Parts that have all grown stay in their arrays.
+    // If all parts have grown, the arrays of accounts are the same, and so is their number.
     if (found === undefined || account.inputs !== inputs || account.outputs !== outputs)
       this.#departed.updateCount(account, countBefore);
     this.#increase.flow = updateStalls(update, evidence, this.stallAfterMs);

@@ -227,7 +227,8 @@ interface Namesakes {
 
 /**
  * The account of each reading, `undefined` for a new part. Within an identity, each value, the largest first,
- * is matched with the largest account that it continues; the rest largest with largest.
+ * is matched with the largest account that it continues. Then the largest of the values that are left is
+ * matched with the largest account that is left, and so on.
  */
 function matchParts(
   parts: readonly PartAccount[],

@@ -5,7 +5,7 @@ import { LargestTasks } from '../top-tasks.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 import type { InputUpdate } from './task-input.ts';
 
-/** A task that has stalled for longer is known by now. */
+/** Operators know by now of a task that has stalled for longer. */
 const LONG_STALL_MS = 60 * 60 * 1000;
 
 export type LedgerRows = { readonly [G in CountedGroupName]: TextRows<G> };
@@ -54,7 +54,7 @@ export class ServerSums {
     return created;
   }
 
-  /** Rows of servers without a task in this listing: an end alone does not make them present. */
+  /** The rows of servers that have no task in this listing: an end alone does not make a server present. */
   get absentRows(): ReadonlySet<number> {
     return new Set(
       [...this.#servers.values()].filter(({ oldest }) => oldest === undefined).map(({ row }) => row),
