@@ -32,7 +32,10 @@ export const ALERTS = {
   ],
   XvsCertificateExpires: ['warning', 'Renew the certificate. The exporter reads its file again by itself.'],
   XvsTasksDropped: ['warning', 'Find out whether the end was planned, and alert the owners of the streams.'],
-  XvsUsersDropped: ['warning', 'Check the login and the newest release of the client.'],
+  XvsUsersDropped: [
+    'warning',
+    'Look at the plot of users. If no surge has ended, check the login and the newest release of the client.',
+  ],
   XvsServerDisappeared: ['warning', 'Contact the operator of the service.'],
   XvsBytesImplausible: [
     'warning',

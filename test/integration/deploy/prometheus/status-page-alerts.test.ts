@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ALERT_BOUNDS } from '../../../../src/tally/alert-bounds.ts';
 import { ALERTS } from '../../../../src/web/status-page/problems.ts';
 import { readAlertRules } from '../../../support/deploy-files.ts';
 
 /** Alerts whose action is not that of the pages. */
 const OTHER_ACTIONS: ReadonlyMap<string, string> = new Map([
   ['XvsApiDown', 'sends to the page, which has the remedies of the failure, or that of a stale listing'],
-  ['XvsUsersDropped', 'begins with the plot of users, which the page has'],
   ['XvsBytesImplausible', 'fires after 15 minutes; the page shows each byte count that waits at once'],
 ]);
 
@@ -18,6 +18,22 @@ test('the pages name shipped alerts, each with its severity and its action', () 
     assert.ok(actions.size > 0, name);
     if (OTHER_ACTIONS.has(name)) assert.ok(!actions.has(action), name);
     else assert.deepEqual(actions, new Set([action]), name);
+  }
+});
+
+test('pages, log and rules share their bounds', () => {
+  const { lostTasks, usersThatStay, liveAccountShare, certificateDays, criticalCertificateDays } =
+    ALERT_BOUNDS;
+  const days = (count: number): string => `< ${count} * 86400`;
+  for (const [name, bounds] of [
+    ['XvsTasksDropped', [`>= ${lostTasks}`, `>= ${usersThatStay}`]],
+    ['XvsBytesNotCounted', [`> ${liveAccountShare}`]],
+    ['XvsCertificateExpires', [days(certificateDays), days(criticalCertificateDays)]],
+    ['XvsUpstreamCertificateExpires', [days(certificateDays), days(criticalCertificateDays)]],
+  ] as const) {
+    const rules = readAlertRules().filter(({ alert }) => alert === name);
+    const exprs = rules.map(({ expr }) => String(expr)).join(' ');
+    for (const bound of bounds) assert.ok(exprs.includes(bound), `${name} ${bound}`);
   }
 });
 
