@@ -1,4 +1,4 @@
-import { Socket } from 'node:net';
+import { isIP, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
@@ -233,7 +233,9 @@ export class UpstreamConnections implements AsyncDisposable {
           autoSelectFamilyAttemptTimeout: Math.max(MIN_ATTEMPT_MS, Math.floor(timeoutMs / addresses)),
         });
         // Undocumented: this connector returns its socket.
-        const socket: unknown = connector(target, (...result) => {
+        // undici names a proxy by its address, too, which Node.js 26 rejects as a server name.
+        const named = isIP(target.servername ?? '') === 0 ? target : { ...target, servername: '' };
+        const socket: unknown = connector(named, (...result) => {
           const [error, connected] = result;
           if (error === null) {
             progress.waitsFor = NO_RESPONSE;
