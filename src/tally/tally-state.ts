@@ -71,7 +71,7 @@ const codeSchema = z.object({
   counters: z.partialRecord(z.enum(COUNTER_GROUPS), rowsSchema),
   details: z.array(taskDetailSchema).describe('with per-task metrics').optional(),
   expectedCounters: z.array(z.tuple([z.string(), expectedCountersSchema])).optional(),
-  losses: lossMemorySchema.nullable(),
+  losses: lossMemorySchema,
   mostOutputs: mostOutputsSchema,
 });
 type CodeEntry = z.output<typeof codeSchema>;
@@ -170,7 +170,7 @@ function toCodeEntry({
       counters: recordOf(COUNTER_GROUPS, (group) => groups[group].exportCounters()),
       details: details && [...details.exportDetails()],
       expectedCounters: [...expectedCounters.exportCounters()],
-      losses: losses.memory ?? null,
+      losses: losses.memory,
       mostOutputs: expectedTasks.mostOutputs,
     }
   );
@@ -247,8 +247,7 @@ function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
   for (const detail of entry.details ?? []) details?.restore(detail);
   expectedCounters.restore(entry.expectedCounters ?? []);
   tally.expectedTasks.restore(entry.mostOutputs);
-  // After an unknown gap, what was lost before is not known.
-  if (entry.losses !== null && isGapKnown) losses.restore(entry.losses);
+  losses.restore(entry.losses, isGapKnown);
 }
 
 /** `undefined` if the record is not that of a task, or is invalid. */

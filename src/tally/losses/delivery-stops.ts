@@ -37,7 +37,7 @@ export function followDeliveries(
 ): readonly DeliveryMemory[] {
   const known = new Map(before.map((memory) => [memory.labels, memory]));
   const { wallMs, monotonicMs: nowMs } = time.at;
-  const beforeMs = nowMs - time.stepMs;
+  const beforeMs = time.before?.atMs ?? nowMs;
   return deliveries.flatMap(({ labels, connections, isFlowing, receivedMs }) => {
     const memory = known.get(labels);
     if (memory === undefined || isFlowing)

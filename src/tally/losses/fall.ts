@@ -21,60 +21,54 @@ export const lossSchema = z
   .readonly();
 export type Loss = z.output<typeof lossSchema>;
 
-/** A listing as falls see it; times are monotonic, in milliseconds. */
-export const listingTimeSchema = z
-  .object({
-    at: instantSchema,
-    /** Since the listing before. */
-    stepMs: z.number(),
-    /** Time of all listings: at most a poll interval between two, so that an outage is one step. */
-    seenMs: z.number(),
-    /** How many streams can have ended one by one, in all listings. */
-    singleEnds: z.number(),
-    /** The tasks of the code. */
-    tasks: z.number(),
-  })
+/** What a level remembers of the last listing that had it; times are monotonic, in milliseconds. */
+const momentSchema = z.object({
+  atMs: z.number(),
+  /** Time of all listings: at most a poll interval between two, so that an outage is one step. */
+  seenMs: z.number(),
+  /** How many streams can have ended one by one, in all listings. */
+  singleEnds: z.number(),
+  /** The tasks of the code. */
+  tasks: z.number(),
+});
+
+/** A listing as falls see it. */
+export const listingTimeSchema = momentSchema
+  .extend({ at: instantSchema, before: momentSchema.readonly().optional() })
   .readonly();
 export type ListingTime = z.output<typeof listingTimeSchema>;
 
 export function advance(
-  before: ListingTime | undefined,
+  last: ListingTime | undefined,
   at: Instant,
   tasks: number,
   pollIntervalMs: number,
 ): ListingTime {
-  if (before === undefined) return { at, stepMs: 0, seenMs: 0, singleEnds: 0, tasks };
-  const stepMs = at.monotonicMs - before.at.monotonicMs;
-  const seenStepMs = Math.min(stepMs, pollIntervalMs, WINDOW_MS);
-  return {
-    at,
-    stepMs,
-    seenMs: before.seenMs + seenStepMs,
-    singleEnds: before.singleEnds + SINGLE_ENDS * Math.min(1, seenStepMs / MINUTE_MS),
-    tasks,
-  };
+  const { monotonicMs: atMs } = at;
+  if (last === undefined) return { at, atMs, seenMs: 0, singleEnds: 0, tasks };
+  const before = { atMs: last.atMs, seenMs: last.seenMs, singleEnds: last.singleEnds, tasks: last.tasks };
+  const stepMs = Math.min(atMs - before.atMs, pollIntervalMs, WINDOW_MS);
+  const singleEnds = before.singleEnds + SINGLE_ENDS * Math.min(1, stepMs / MINUTE_MS);
+  return { at, atMs, seenMs: before.seenMs + stepMs, singleEnds, tasks, before };
 }
 
-/** A number that two listings in a row had at least, as of the second one. */
-const levelSchema = z
-  .object({
-    value: z.number(),
-    atMs: z.number(),
-    seenMs: z.number(),
-    singleEnds: z.number(),
-    /** Tasks of the code. */
-    tasks: z.number(),
-  })
-  .readonly();
+const levelSchema = momentSchema.extend({ value: z.number() }).readonly();
 type Level = z.output<typeof levelSchema>;
 
-/** The numbers of listings that a fall is measured from: each level is larger than all later ones. */
+/** What a fall is measured from. A level is a number that two listings in a row had at least. */
 export const levelsSchema = z
-  .object({ kept: z.array(levelSchema).readonly(), last: z.number().optional() })
+  .object({
+    /** Earlier levels, each larger than all later ones. */
+    larger: z.array(levelSchema).readonly(),
+    /** The level of the last listing. */
+    held: z.number().optional(),
+    /** Its number. */
+    last: z.number().optional(),
+  })
   .readonly();
 export type Levels = z.output<typeof levelsSchema>;
 
-export const NO_LEVELS: Levels = { kept: [] };
+export const NO_LEVELS: Levels = { larger: [] };
 
 /** What counts as a fall. */
 interface FallBounds {
@@ -95,35 +89,40 @@ export const FALLS = {
 } as const satisfies Readonly<Record<string, FallBounds>>;
 
 /** Adds the number of a listing. */
-export function addLevel({ kept, last }: Levels, value: number, time: ListingTime): Levels {
-  if (last === undefined) return { kept, last: value };
-  const held = Math.min(value, last);
-  const { at, seenMs, singleEnds, tasks } = time;
-  const larger = kept.filter((level) => level.value > held && seenMs - level.seenMs <= WINDOW_MS);
-  // The latest level is always kept, earlier ones at most one a minute: a window has a dozen.
-  const isCrowded = (larger.at(-1)?.seenMs ?? 0) - (larger.at(-2)?.seenMs ?? -Infinity) < MINUTE_MS;
-  const earlier = isCrowded ? larger.slice(0, -1) : larger;
+export function addLevel(levels: Levels, value: number, { seenMs, before }: ListingTime): Levels {
+  const { larger, held: heldBefore, last } = levels;
+  const held = last === undefined ? undefined : Math.min(value, last);
+  if (value === last && held === heldBefore && larger.length === 0) return levels;
+  const recent = larger.filter((level) => level.value > (held ?? 0) && seenMs - level.seenMs <= WINDOW_MS);
+  if (before === undefined || held === undefined || heldBefore === undefined || heldBefore <= held)
+    return { larger: recent, held, last: value };
+  // One level a minute is enough: a window has a dozen.
+  const isCrowded = before.seenMs - (recent.at(-1)?.seenMs ?? -Infinity) < MINUTE_MS;
   return {
-    kept: [...earlier, { value: held, atMs: at.monotonicMs, seenMs, singleEnds, tasks }],
+    larger: isCrowded ? recent : [...recent, { ...before, value: heldBefore }],
+    held,
     last: value,
   };
 }
 
 /** Lists the levels from which a number has fallen, the largest first. */
 export function listFalls(
-  { kept }: Levels,
+  { larger, held }: Levels,
   value: number,
-  { seenMs, singleEnds }: ListingTime,
+  { seenMs, singleEnds, before }: ListingTime,
   { leastOfHalf, leastOfAll, endsOneByOne }: FallBounds,
 ): readonly Level[] {
-  return kept.filter((level, index) => {
-    if (seenMs - level.seenMs > WINDOW_MS) return false;
-    // What is gone from one listing to the next is gone at once.
-    const isOfListingBefore = index === kept.length - 1;
-    const ends = endsOneByOne && !isOfListingBefore ? singleEnds - level.singleEnds : 0;
-    const isHalved = level.value >= leastOfHalf && value + ends < level.value / 2;
-    return isHalved || (value === 0 && level.value >= leastOfAll && level.value > ends);
-  });
+  const isFall = (level: number, ends: number): boolean =>
+    (level >= leastOfHalf && value + ends < level / 2) ||
+    (value === 0 && level >= leastOfAll && level > ends);
+  const falls = larger.filter(
+    (level) =>
+      seenMs - level.seenMs <= WINDOW_MS &&
+      isFall(level.value, endsOneByOne ? singleEnds - level.singleEnds : 0),
+  );
+  if (held === undefined || before === undefined || seenMs - before.seenMs > WINDOW_MS) return falls;
+  // What is gone from one listing to the next is gone at once.
+  return isFall(held, 0) ? [...falls, { ...before, value: held }] : falls;
 }
 
 /** Whether a loss has lasted as long as one can. */

@@ -54,7 +54,7 @@ export function followIngest(
   );
   if (found === undefined) return { levels, unknownUntilMs: memory.unknownUntilMs };
   // One listing without growth may be an older one that the service answers again.
-  const hasTwoListings = stop !== undefined || time.stepMs < stallAfterMs;
+  const hasTwoListings = stop !== undefined || time.atMs - (time.before?.atMs ?? -Infinity) < stallAfterMs;
   const isDecided = hasTwoListings && receiving + counts.starting < found.before / 2;
   if (isDecided || time.at.monotonicMs - found.since.monotonicMs >= RESTARTING_MS)
     return { levels: NO_LEVELS, stop: { ...found, isCertain: true } };

@@ -15,7 +15,7 @@ export type LevelLoss = z.output<typeof levelLossSchema>;
 
 /** What is known once a loss has ended: only a new fall is another. */
 export function endLoss(value: number): { readonly levels: Levels } {
-  return { levels: { kept: [], last: value } };
+  return { levels: { larger: [], last: value } };
 }
 
 /** Takes the number of a listing. A loss is over when half is back once, or after an hour. */

@@ -90,9 +90,12 @@ interface LossOptions {
 /** Decides what a service code has lost, from listing to listing. */
 export class Losses {
   #memory: LossMemory | undefined;
+  /** Whether so much time may have passed since that what was lost is not known any more. */
+  #isOutdated = false;
 
   commit(listing: LossListing, at: Instant, options: LossOptions): CodeLosses {
-    this.#memory = follow(this.#memory, listing, at, options);
+    this.#memory = follow(this.#isOutdated ? undefined : this.#memory, listing, at, options);
+    this.#isOutdated = false;
     return listLosses(this.#memory);
   }
 
@@ -123,8 +126,9 @@ export class Losses {
     return this.#memory;
   }
 
-  restore(memory: LossMemory): void {
+  restore(memory: LossMemory, isGapKnown: boolean): void {
     this.#memory = memory;
+    this.#isOutdated = !isGapKnown;
   }
 }
 

@@ -29,8 +29,9 @@ export function followServers(
 ): readonly ServerMemory[] {
   const known = new Map(before.map((server) => [server.vsId, server]));
   const listed = [...tasks].map(([vsId, count]): ServerMemory => {
-    const { levels = NO_LEVELS } = known.get(vsId) ?? {};
-    return { vsId, levels: addLevel(levels, count, time) };
+    const server = known.get(vsId);
+    const levels = addLevel(server?.levels ?? NO_LEVELS, count, time);
+    return server?.levels === levels ? server : { vsId, levels };
   });
   const lost = before.flatMap((server): readonly ServerMemory[] => {
     const loss = tasks.has(server.vsId) ? undefined : followLoss(server, time);
