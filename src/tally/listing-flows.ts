@@ -40,12 +40,14 @@ export class ListingFlows implements IngestCounts {
 
   /** Lists the metered formats of servers that have viewers. */
   listDeliveries({ outputs: { labelSets, columns } }: RowsOf<'outputs'>): readonly Delivery[] {
-    return labelSets.flatMap((labels, row) => {
+    const deliveries: Delivery[] = [];
+    for (const [row, labels] of labelSets.entries()) {
       const connections = this.#connections[row] ?? 0;
-      const isMetered = !Number.isNaN(columns.outputsUnwatched[row]) && labels[1] !== 'm3u8';
-      if (connections === 0 || !isMetered || !isNamed(labels)) return [];
-      const receivedMs = this.#receivedMs[row] ?? -Infinity;
-      return [{ labels, connections, isFlowing: (this.#deliveredBytes[row] ?? 0) > 0, receivedMs }];
-    });
+      const isMetered = labels[1] !== 'm3u8' && !Number.isNaN(columns.outputsUnwatched[row]);
+      if (connections === 0 || !isMetered || !isNamed(labels)) continue;
+      const isFlowing = (this.#deliveredBytes[row] ?? 0) > 0;
+      deliveries.push({ labels, connections, isFlowing, receivedMs: this.#receivedMs[row] ?? -Infinity });
+    }
+    return deliveries;
   }
 }

@@ -121,7 +121,7 @@ export class Tally {
     });
     for (const group of LIMITED_GROUPS)
       this.#groups[group].commit(rows[group], time, group === 'accounts' ? servers.absentRows : undefined);
-    const losses = this.#losses.commit(
+    const { losses, rows: lossRows } = this.#losses.commit(
       { users: listing.users, tasks: listing.taskCount, rows, flows },
       time,
       {
@@ -145,7 +145,7 @@ export class Tally {
       expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#parts, at),
       expectedTaskCount: this.#expectedTasks.expectation?.tasks ?? 0,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
-      rows: Object.assign(counts.rows, this.#collectWhole(listing, servers)),
+      rows: Object.assign(counts.rows, this.#collectWhole(listing, servers), lossRows),
       lifetimes: counts.lifetimes,
     };
     const { invalidRecords, invalidFields, foreignRecords, listingSurplus, directions } = rows;
@@ -203,15 +203,17 @@ export class Tally {
       if (!this.#meteredFormats.has(format)) outputsUnwatched[row] = Number.NaN;
   }
 
-  #collectWhole(listing: Listing, serverSums: ServerSums): RowsOf<WholeGroupName> {
+  #collectWhole(
+    listing: Listing,
+    serverSums: ServerSums,
+  ): RowsOf<Exclude<WholeGroupName, 'losses' | 'serverLosses' | 'deliveryStops'>> {
     const totals = new TextRows('listing');
     totals.set({ listingUsers: listing.users, listingTasks: listing.taskCount });
     const serversSeen = new TextRows('serversSeen');
     for (const [labels, seen] of this.#groups.userServers.limit.listSeen())
       if (isNamed(labels)) serversSeen.set({ serverLastSeen: seen.wallMs / 1000 }, ...labels);
     const oldestTasks = this.#collectOldest(serverSums);
-    const rows = { listing: totals, serversSeen, oldestTasks, foldedLabelSets: this.#collectFolded() };
-    return Object.assign(rows, this.#losses.collect());
+    return { listing: totals, serversSeen, oldestTasks, foldedLabelSets: this.#collectFolded() };
   }
 
   /** The servers with the oldest tasks, up to the limit: a time has no sum to fold into. */

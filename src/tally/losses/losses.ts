@@ -93,32 +93,11 @@ export class Losses {
   /** Whether so much time may have passed since that what was lost is not known any more. */
   #isOutdated = false;
 
-  commit(listing: LossListing, at: Instant, options: LossOptions): CodeLosses {
+  commit(listing: LossListing, at: Instant, options: LossOptions) {
     this.#memory = follow(this.#isOutdated ? undefined : this.#memory, listing, at, options);
     this.#isOutdated = false;
-    return listLosses(this.#memory);
-  }
-
-  /** The families of losses. Those with labels are present while something is lost. */
-  collect(): RowsOf<'losses' | 'serverLosses' | 'deliveryStops'> {
-    const losses = new TextRows('losses');
-    const serverLosses = new TextRows('serverLosses');
-    const deliveryStops = new TextRows('deliveryStops');
-    if (this.#memory !== undefined) {
-      const { time, tasks, users, ingest } = this.#memory;
-      const lost = listLosses(this.#memory);
-      const numberOf = (loss: Loss | undefined, { unknownUntilMs = -Infinity }): number =>
-        loss?.before ?? (time.at.monotonicMs < unknownUntilMs ? Number.NaN : 0);
-      losses.set({
-        tasksBeforeLoss: numberOf(lost.tasks, tasks),
-        usersBeforeLoss: numberOf(lost.users, users),
-        tasksBeforeIngestStop: numberOf(lost.ingest, ingest),
-      });
-      for (const { vsId, before } of lost.servers) serverLosses.set({ serverTasksBeforeLoss: before }, vsId);
-      for (const { vsId, format, before } of lost.deliveries)
-        deliveryStops.set({ connectionsBeforeStop: before }, vsId, format);
-    }
-    return { losses, serverLosses, deliveryStops };
+    const losses = listLosses(this.#memory);
+    return { losses, rows: toRows(this.#memory, losses) };
   }
 
   /** `undefined` before the first listing. */
@@ -177,4 +156,28 @@ function listLosses({ time, tasks, users, ingest, servers, deliveries }: LossMem
       stop !== undefined && !isOneHourOld(stop, time) ? [{ ...stop, vsId, format }] : [],
     ),
   };
+}
+
+const NO_SERVERS = new TextRows('serverLosses');
+const NO_DELIVERIES = new TextRows('deliveryStops');
+
+/** The families of losses. Those with labels are present while something is lost. */
+function toRows(
+  { time, tasks, users, ingest }: LossMemory,
+  lost: CodeLosses,
+): RowsOf<'losses' | 'serverLosses' | 'deliveryStops'> {
+  const losses = new TextRows('losses');
+  const serverLosses = lost.servers.length === 0 ? NO_SERVERS : new TextRows('serverLosses');
+  const deliveryStops = lost.deliveries.length === 0 ? NO_DELIVERIES : new TextRows('deliveryStops');
+  const numberOf = (loss: Loss | undefined, { unknownUntilMs = -Infinity }): number =>
+    loss?.before ?? (time.atMs < unknownUntilMs ? Number.NaN : 0);
+  losses.set({
+    tasksBeforeLoss: numberOf(lost.tasks, tasks),
+    usersBeforeLoss: numberOf(lost.users, users),
+    tasksBeforeIngestStop: numberOf(lost.ingest, ingest),
+  });
+  for (const { vsId, before } of lost.servers) serverLosses.set({ serverTasksBeforeLoss: before }, vsId);
+  for (const { vsId, format, before } of lost.deliveries)
+    deliveryStops.set({ connectionsBeforeStop: before }, vsId, format);
+  return { losses, serverLosses, deliveryStops };
 }
