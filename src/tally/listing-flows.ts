@@ -11,14 +11,14 @@ export class ListingFlows implements IngestCounts {
   starting = 0;
   readonly silentSinceMs: number[] = [];
   /* By row of the outputs. */
-  readonly #connections: Float64Array;
-  readonly #deliveredBytes: Float64Array;
-  readonly #receivedMs: Float64Array;
+  readonly #connections: number[];
+  readonly #deliveredBytes: number[];
+  readonly #receivedMs: number[];
 
-  constructor(outputRows: number) {
-    this.#connections = new Float64Array(outputRows);
-    this.#deliveredBytes = new Float64Array(outputRows);
-    this.#receivedMs = new Float64Array(outputRows).fill(-Infinity);
+  constructor({ labelSets }: RowsOf<'outputs'>['outputs']) {
+    this.#connections = labelSets.map(() => 0);
+    this.#deliveredBytes = labelSets.map(() => 0);
+    this.#receivedMs = labelSets.map(() => 0);
   }
 
   add({ outputs }: TaskReading, { flow, activeMs, outputBytes, waiting }: TaskIncrease): void {
@@ -34,7 +34,7 @@ export class ListingFlows implements IngestCounts {
       if (bytes > 0) this.#deliveredBytes[row] = (this.#deliveredBytes[row] ?? 0) + bytes;
       if (connections === 0) continue;
       this.#connections[row] = (this.#connections[row] ?? 0) + connections;
-      this.#receivedMs[row] = Math.max(this.#receivedMs[row] ?? -Infinity, activeMs);
+      this.#receivedMs[row] = Math.max(this.#receivedMs[row] ?? 0, activeMs);
     }
   }
 
@@ -46,7 +46,7 @@ export class ListingFlows implements IngestCounts {
       const isMetered = labels[1] !== 'm3u8' && !Number.isNaN(columns.outputsUnwatched[row]);
       if (connections === 0 || !isMetered || !isNamed(labels)) continue;
       const isFlowing = (this.#deliveredBytes[row] ?? 0) > 0;
-      deliveries.push({ labels, connections, isFlowing, receivedMs: this.#receivedMs[row] ?? -Infinity });
+      deliveries.push({ labels, connections, isFlowing, receivedMs: this.#receivedMs[row] ?? 0 });
     }
     return deliveries;
   }

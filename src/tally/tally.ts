@@ -112,7 +112,7 @@ export class Tally {
     this.#expectedCounters.beginCommit(expectedNames, time);
     for (const task of listing.tasks.values()) this.#expectedCounters.list(task);
     const servers = new ServerSums(rows);
-    const flows = new ListingFlows(rows.outputs.labelSets.length);
+    const flows = new ListingFlows(rows.outputs);
     this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames, servers }, time, (reading, increase) => {
       addIncrease(rows, reading, increase);
       this.#details?.add(reading, increase);

@@ -38,15 +38,17 @@ export function followDeliveries(
   const known = new Map(before.map((memory) => [memory.labels, memory]));
   const { wallMs, monotonicMs: nowMs } = time.at;
   const beforeMs = time.before?.atMs ?? nowMs;
-  return deliveries.flatMap(({ labels, connections, isFlowing, receivedMs }) => {
+  const watched: DeliveryMemory[] = [];
+  for (const { labels, connections, isFlowing, receivedMs } of deliveries) {
     const memory = known.get(labels);
-    if (memory === undefined || isFlowing)
-      return connections >= LEAST_CONNECTIONS ? [{ labels, flowedMs: nowMs, connections }] : [];
-    const { flowedMs } = memory;
-    // Its input has flowed for long without it. One listing may lack those of an ended task.
-    const hasStopped = receivedMs - flowedMs >= stallAfterMs && flowedMs < beforeMs;
-    const since = { monotonicMs: flowedMs, wallMs: wallMs - (nowMs - flowedMs) };
-    const stop = memory.stop ?? (hasStopped ? { before: memory.connections, since } : undefined);
-    return [{ ...memory, stop }];
-  });
+    if (memory !== undefined && !isFlowing) {
+      const { flowedMs } = memory;
+      // Its input has flowed for long without it. One listing may lack those of an ended task.
+      const hasStopped = receivedMs - flowedMs >= stallAfterMs && flowedMs < beforeMs;
+      const since = { monotonicMs: flowedMs, wallMs: wallMs - (nowMs - flowedMs) };
+      const stop = memory.stop ?? (hasStopped ? { before: memory.connections, since } : undefined);
+      watched.push({ ...memory, stop });
+    } else if (connections >= LEAST_CONNECTIONS) watched.push({ labels, flowedMs: nowMs, connections });
+  }
+  return watched;
 }
