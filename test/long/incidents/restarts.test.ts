@@ -147,13 +147,15 @@ test('alerts survive restarts of Prometheus and Alertmanager, and their texts ar
     () => {
       const slow = readAlertRules().find(({ alert }) => alert === 'XvsExpectedTaskSlow');
       const action = slow?.annotations['action'] ?? 'no action';
-      assert.equal(slack?.title, '[CRITICAL] XvsExpectedTaskSlow: backup of texts');
-      const [listed, first, links] = slack.text.split('\n');
+      const ended = '1 of 2 is over: XvsExpectedTaskDown of main of texts';
+      assert.equal(slack?.title, `[CRITICAL] ${ended}; XvsExpectedTaskSlow: backup of texts`);
+      const [over, listed, first, links] = slack.text.split('\n');
+      assert.equal(over, `*${ended}*`);
       assert.match(listed ?? '', /^• backup of texts receives /);
       assert.equal(first, `*First, XvsExpectedTaskSlow:* ${action}`);
       assert.match(links ?? '', /#XvsExpectedTaskSlow\|Runbook>$/);
       assert.equal(pagerDuty?.action, 'trigger');
-      assert.match(pagerDuty.summary, /^XvsExpectedTaskSlow: backup of texts receives /);
+      assert.ok(pagerDuty.summary.startsWith(`${ended}. XvsExpectedTaskSlow: backup of texts receives `));
       assert.ok(pagerDuty.summary.endsWith(` First: ${action}`), pagerDuty.summary);
     },
   );
