@@ -92,7 +92,7 @@ export const POLL_FAMILIES = define(['service_code'], {
   },
   listingAge: {
     name: 'xvs_exporter_listing_age_seconds',
-    help: 'Time since the last good listing; without one, since the exporter began to poll the service code.',
+    help: 'Time since the last good listing, as of at most ten seconds before the scrape; without one, since the exporter began to poll the service code.',
   },
   pollInterval: {
     name: 'xvs_exporter_poll_interval_seconds',

@@ -43,6 +43,9 @@ export interface PollState {
 const ERROR_LABELS = POLL_ERROR_REASONS.map((reason) => [reason]);
 const SKIP_LABELS = SKIP_REASONS.map((reason) => [reason]);
 
+/** The age of a listing is as of such a step of the clock: the exposition of a code changes no more often. */
+const AGE_STEP_MS = 10_000;
+
 const toSeconds = (ms: number | undefined) => columnOf(ms === undefined ? undefined : ms / 1000);
 
 const toTimestamp = (ms: number | undefined, wallOffsetMs: number) =>
@@ -56,9 +59,11 @@ export const POLL_SAMPLES = {
   lastPollDuration: ({ lastPoll }) => toSeconds(lastPoll?.durationMs),
   lastPoll: ({ lastPoll }, { wallOffsetMs }) => toTimestamp(lastPoll?.atMs, wallOffsetMs),
   lastSuccess: ({ snapshot }, { wallOffsetMs }) => toTimestamp(snapshot?.at.monotonicMs, wallOffsetMs),
-  // In whole seconds of the clock: scrapes within one share their body.
-  listingAge: ({ snapshot, listedMs }, { nowMs }) =>
-    toSeconds(Math.max(0, Math.floor(nowMs / 1000) * 1000 - (snapshot?.at.monotonicMs ?? listedMs))),
+  listingAge: ({ snapshot, listedMs }, { nowMs }) => {
+    // Scrapes within one step share their body.
+    const stepMs = Math.floor(nowMs / AGE_STEP_MS) * AGE_STEP_MS;
+    return toSeconds(Math.max(0, stepMs - Math.round(snapshot?.at.monotonicMs ?? listedMs)));
+  },
   pollInterval: ({ intervalMs }) => toSeconds(intervalMs),
   responseBytes: ({ responseBytes }) => columnOf(responseBytes),
   httpStatus: ({ httpStatus }) => columnOf(httpStatus),

@@ -170,7 +170,7 @@ test('gauges of polls tell what is known of the last one; an uncertain clock off
     'xvs_exporter_last_poll_duration_seconds 7',
     `xvs_exporter_last_poll_timestamp_seconds ${START_MS / 1000 + 15.25}`,
     `xvs_exporter_last_success_timestamp_seconds ${START_MS / 1000}`,
-    'xvs_exporter_listing_age_seconds 20',
+    'xvs_exporter_listing_age_seconds 19',
     'xvs_exporter_poll_interval_seconds 15',
     'xvs_exporter_response_bytes 1234',
     'xvs_exporter_http_status 401',
