@@ -238,10 +238,7 @@ function toMinima(
 }
 
 /** The last listing, if it is recent and no poll has failed since. */
-export function getCurrentListing(
-  { snapshot, failure }: CodeState,
-  isListingStale: boolean,
-): Snapshot | undefined {
+function getCurrentListing({ snapshot, failure }: CodeState, isListingStale: boolean): Snapshot | undefined {
   return isListingStale || failure !== undefined ? undefined : snapshot;
 }
 

@@ -6,7 +6,7 @@ import { columnOf, countSeries, type Family } from '../families/family.ts';
 import type { ListingRates } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
-import { getCurrentListing, isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
+import { isStale, type CodeState, type NewCounters, type Store } from '../poller/store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getWallOffsetMs, readInstant, type Instant } from '../runtime/instant.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
@@ -33,7 +33,7 @@ export interface ServiceCodeStatus extends Pick<
   readonly condition: ServiceCodeCondition;
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
   readonly totals: ListingTotals | undefined;
-  /** Those of a current listing. */
+  /** Those of the last good listing, unless it is stale. */
   readonly losses: CodeLosses;
   /** The names that must run, and how they were in the last good listing. */
   readonly expectedTasks: readonly ExpectedTask[];
@@ -194,9 +194,8 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
   // As on `/metrics`: a stale listing is hidden.
   const isListingStale = isStale(state, now.monotonicMs);
   const shown = isListingStale ? undefined : snapshot;
-  const current = getCurrentListing(state, isListingStale);
   const totals = shown && sumListing(shown, getRates(state));
-  const losses = current?.losses ?? NO_LOSSES;
+  const losses = shown?.losses ?? NO_LOSSES;
   return {
     ...state,
     lastPollMs: toWall(lastPoll?.atMs),
@@ -210,7 +209,7 @@ function toServiceCodeStatus(state: CodeState, now: Instant): ServiceCodeStatus 
     totals,
     losses,
     expectedTasks: listExpectedTasks(expectation, snapshot?.expectedTasks),
-    expectedTaskCount: countExpectedTasks(expectation, current?.expectedTaskCount),
+    expectedTaskCount: countExpectedTasks(expectation, shown?.expectedTaskCount),
   };
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { STALE_AFTER_MS } from './rig-configuration.ts';
 import { Rig } from './rig.ts';
+import { NO_LOSSES } from '../../src/tally/losses/losses.ts';
 import { sumSeries } from '../support/series.ts';
 
 const FAULTY = 'FAULTY';
@@ -55,11 +56,21 @@ test('the status of a service code follows its polls', async (t) => {
     assert.equal(getStatus(rig, SOUND).condition, 'up');
   });
 
+  await t.test('after a failed poll it tells what was lost, as alerts do', () => {
+    const { store } = rig.exporter;
+    const state = store.get(FAULTY);
+    assert.ok(state?.snapshot !== undefined && state.failure !== undefined);
+    const losses = { ...NO_LOSSES, users: { before: 100, since: state.snapshot.at } };
+    store.publish({ ...state, snapshot: { ...state.snapshot, losses } });
+    assert.deepEqual(getStatus(rig, FAULTY).losses, losses);
+  });
+
   await t.test('a stale listing is not shown', async () => {
     assert.ok(rig.exporter.facade.getBreakdown(FAULTY) !== undefined);
     rig.clock.advance(STALE_AFTER_MS);
     assert.equal(getStatus(rig, FAULTY).condition, 'down');
     assert.equal(getStatus(rig, FAULTY).totals, undefined);
+    assert.deepEqual(getStatus(rig, FAULTY).losses, NO_LOSSES);
     assert.equal(rig.exporter.facade.getBreakdown(FAULTY), undefined);
     // The last success of the other code is too old.
     rig.clock.advance(1);
