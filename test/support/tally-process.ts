@@ -4,6 +4,7 @@ import type { Snapshot } from '../../src/tally/snapshot.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
 import type { TaskRecord } from './listing-records.ts';
 import { RecordListing } from './record-listing.ts';
+import { DEFAULT_TALLY } from './default-tally.ts';
 
 /** What the service answers. */
 export interface Answer {
@@ -21,16 +22,7 @@ export class TallyProcess {
   #tally: Tally;
 
   constructor(options: Partial<TallyOptions>, hasState: boolean, startSecond = 0) {
-    this.#options = {
-      serviceCode: 'A',
-      maxLabelSets: 2000,
-      maxStreamRate: 12.5e6,
-      stallAfterMs: 60_000,
-      pollIntervalMs: 15_000,
-      perTask: false,
-      maxTasks: 0,
-      ...options,
-    };
+    this.#options = { serviceCode: 'A', ...DEFAULT_TALLY, ...options };
     this.#hasState = hasState;
     this.#startedAt = startSecond;
     this.#tally = this.#start();
