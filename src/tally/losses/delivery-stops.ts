@@ -43,7 +43,7 @@ export function followDeliveries(
     const memory = known.get(labels);
     if (memory !== undefined && !isFlowing) {
       const { flowedMs } = memory;
-      // The input has flowed for long without a byte. A single listing may only lack the bytes of an ended task.
+      // The input has flowed for long without a byte. One listing may lack the bytes of an ended task.
       const hasStopped = receivedMs - flowedMs >= stallAfterMs && flowedMs < beforeMs;
       const since = { monotonicMs: flowedMs, wallMs: wallMs - (nowMs - flowedMs) };
       const stop = memory.stop ?? (hasStopped ? { before: memory.connections, since } : undefined);
